@@ -1,0 +1,44 @@
+import type { Kind } from './kind.ts';
+import type { ApiObject } from './object.ts';
+
+/**
+ * Checks that stand between a request and the store and need more than the object: other objects, or who asks.
+ * The embedded engine calls them directly; on Kubernetes the same code is served as webhooks.
+ */
+export interface Admission {
+  readonly kind: Kind;
+  readonly operations: readonly AdmissionOperation[];
+  /** Fills in what was left out, before validation. Changes `request.object` in place. */
+  readonly mutate?: (request: AdmissionRequest, live: LiveReader) => void | Promise<void>;
+  /** Throws an ApiError to refuse. Returned sentences become Warning headers. */
+  readonly validate?: (
+    request: AdmissionRequest,
+    live: LiveReader,
+  ) => readonly string[] | undefined | Promise<readonly string[] | undefined>;
+}
+
+export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE';
+
+export interface AdmissionRequest {
+  readonly operation: AdmissionOperation;
+  readonly namespace: string;
+  readonly name: string;
+  readonly dryRun: boolean;
+  readonly user: UserInfo;
+  /** What would be stored; absent on DELETE. */
+  readonly object?: ApiObject;
+  /** What is stored; absent on CREATE. */
+  readonly oldObject?: ApiObject;
+}
+
+export interface UserInfo {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+}
+
+/** Reads that see every acknowledged write: no cache in between. */
+export interface LiveReader {
+  get<T extends ApiObject>(kind: Kind<T>, name: string, namespace?: string): Promise<T | undefined>;
+  list<T extends ApiObject>(kind: Kind<T>, namespace?: string): Promise<T[]>;
+}

@@ -1,0 +1,55 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { UserInfo } from '../../api/admission.ts';
+import { unauthorized } from '../../api/status.ts';
+
+/** Who may do everything, whatever else is decided: the group that certificates and tokens of administrators carry. */
+export const ADMINISTRATORS = 'system:masters';
+
+const AUTHENTICATED = 'system:authenticated';
+export const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
+
+/** The engine's own work: controllers in the same process, and what starts it. */
+export const internalUser: UserInfo = { username: 'system:netloom', groups: [ADMINISTRATORS, AUTHENTICATED] };
+
+export interface Credentials {
+  /** The whole `Authorization` header. */
+  authorization?: string | undefined;
+  /** The subject of a client certificate that our own authority signed. */
+  certificate?: { user: string; groups: readonly string[] } | undefined;
+}
+
+/** Knows people by bearer token or client certificate; a certificate speaks when no token does. */
+export class Identities {
+  readonly #users = new Map<string, { digest: Buffer; user: UserInfo }>();
+
+  constructor(tokens: readonly { token: string; user: UserInfo }[]) {
+    for (const { token, user } of tokens) {
+      const digest = sha256(token);
+      this.#users.set(digest.toString('hex'), { digest, user });
+    }
+  }
+
+  /** Throws 401 for credentials that are wrong; nobody at all is `system:anonymous`. */
+  identify({ authorization, certificate }: Credentials): UserInfo {
+    if (authorization !== undefined) {
+      const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+      const user = token === undefined ? undefined : this.userOf(token);
+      if (user === undefined) throw unauthorized();
+      return user;
+    }
+    if (certificate !== undefined) {
+      return { username: certificate.user, groups: [...certificate.groups, AUTHENTICATED] };
+    }
+    return anonymous;
+  }
+
+  userOf(token: string): UserInfo | undefined {
+    // Looked up by digest: neither the map nor the comparison tells by its timing how much of a guess was right.
+    const digest = sha256(token);
+    const known = this.#users.get(digest.toString('hex'));
+    if (known === undefined || !timingSafeEqual(known.digest, digest)) return undefined;
+    return { ...known.user, groups: [...known.user.groups, AUTHENTICATED] };
+  }
+}
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,0 +1,35 @@
+import type { Json } from '../../api/json.ts';
+import type { JsonSchema } from '../../api/json-schema.ts';
+import type { FieldError } from '../../api/status.ts';
+import { ValueCheck } from './check-value.ts';
+import { listed } from './faults.ts';
+import { nodeOf } from './node.ts';
+
+export interface ValidateOptions {
+  /** What is replaced. What it has in common with the new value was accepted once, and is no fault now. */
+  readonly old?: Json | undefined;
+}
+
+/** Every fault of a value: against the schema, of embedded objects, of duplicates in lists, and against the CEL rules. */
+export function validate(value: Json, schema: JsonSchema, { old }: ValidateOptions = {}): FieldError[] {
+  const node = nodeOf(schema);
+  const check = new ValueCheck(false);
+  check.value(value, node);
+  let { list: faults } = check.faults;
+  if (faults.length > 0 && old !== undefined) {
+    // Comparing costs more than checking: only what has faults is checked once more, beside what it was.
+    const ratchet = new ValueCheck(true);
+    ratchet.value(value, node, old);
+    faults = ratchet.faults.list;
+  }
+  faults = [...faults, ...check.embeddedFaults.list];
+  if (check.listFaults.list.length > 0 && !hasListFaults(old, schema)) faults.push(...check.listFaults.list);
+  return listed(faults);
+}
+
+function hasListFaults(old: Json | undefined, schema: JsonSchema): boolean {
+  if (old === undefined) return false;
+  const check = new ValueCheck(false);
+  check.value(old, nodeOf(schema));
+  return check.listFaults.list.length > 0;
+}

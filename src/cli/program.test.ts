@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import path from 'node:path';
 import { test } from 'node:test';
 import { CommandError, command, type Terminal } from './command.ts';
 import { netloom, runCommandLine } from './program.ts';
-
-const main = path.join(import.meta.dirname, 'main.ts');
 
 /** A program with one command of every sort; the commands answer with what they were given. */
 const show = (value: unknown, terminal: Terminal) => terminal.print(JSON.stringify(value));
@@ -224,20 +220,4 @@ test('every command of netloom explains itself, and by way of help too', async (
     assert.equal(viaHelp, viaOption);
     assert.match(viaHelp, new RegExp(`Usage: netloom ${name} `));
   }
-});
-
-test('a reader that has had enough ends the program without a word', async () => {
-  const child = spawn('bash', [
-    '-c',
-    `set -o pipefail; (sleep 0.2; exec "$0" "$1" help) | true`,
-    process.execPath,
-    main,
-  ]);
-  let error = '';
-  child.stderr.on('data', (chunk) => {
-    error += chunk;
-  });
-  const code = await new Promise((resolve) => child.on('close', resolve));
-  assert.equal(error, '');
-  assert.equal(code, 0);
 });

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts';
+import { isJsonObject, type JsonObject } from './json.ts';
 
 /** `metadata` of an object as a server returns it. */
 export interface ObjectMeta {
@@ -44,3 +44,7 @@ export interface ApiObject {
   kind: string;
   metadata: ObjectMeta;
 }
+
+/** `metadata` of what may be an object of the API; empty where there is none. */
+export const metadataOf = (object: JsonObject): JsonObject =>
+  isJsonObject(object['metadata']) ? object['metadata'] : {};

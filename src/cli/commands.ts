@@ -1,6 +1,10 @@
+import { apply } from './client/apply.ts';
+import { remove } from './client/delete.ts';
+import { describe } from './client/describe.ts';
+import { get } from './client/get.ts';
 import type { Command } from './command.ts';
 import { engine } from './server/engine.ts';
 import { up } from './server/up.ts';
 
 /** Everything netloom can do, in the order in which the help lists it. */
-export const commands: readonly Command[] = [up, engine];
+export const commands: readonly Command[] = [up, apply, get, describe, remove, engine];

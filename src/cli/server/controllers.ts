@@ -1,0 +1,44 @@
+import { hostname } from 'node:os';
+import { customResourceDefinition } from '../../api/crd.ts';
+import { builtinKind } from '../../api/kind.ts';
+import { allKinds } from '../../api/kinds.ts';
+import { ipamControllers } from '../../ipam/index.ts';
+import { Client } from '../../runtime/client.ts';
+import type { Log } from '../../runtime/log.ts';
+import { Manager } from '../../runtime/manager.ts';
+import { system } from '../../runtime/system.ts';
+import type { Transport } from '../../runtime/transport.ts';
+
+export interface Controllers {
+  /** Of the capabilities that run. */
+  readonly names: readonly string[];
+  stop(): Promise<void>;
+}
+
+const Definition = builtinKind(
+  'apiextensions.k8s.io',
+  'v1',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+  'Cluster',
+);
+const FIELD_MANAGER = 'netloom';
+
+/** Of the five seconds that whoever stops us allows, what the controllers get. */
+const GRACE = 2_000;
+
+/** Makes the API serve our kinds, and starts everything that acts on them. */
+export async function startControllers(transport: Transport, log: Log): Promise<Controllers> {
+  const client = new Client({ transport, fieldManager: FIELD_MANAGER });
+  await Promise.all(allKinds.map((kind) => client.apply(Definition, customResourceDefinition(kind), { force: true })));
+  const manager = new Manager({
+    transport,
+    system,
+    log,
+    controllers: ipamControllers(),
+    fieldManager: FIELD_MANAGER,
+    instance: hostname(),
+  });
+  manager.start();
+  return { names: ['ipam'], stop: () => manager.stop({ within: GRACE }) };
+}

@@ -1,0 +1,29 @@
+import packageFile from '../../../package.json' with { type: 'json' };
+
+/** What a person sees who has just started Netloom: where everything is, and what to try. */
+export function screen(about: {
+  url: string;
+  kubeconfig: string;
+  directory: string;
+  running: readonly string[];
+}): string {
+  const { url, kubeconfig, directory, running } = about;
+  return `
+  Netloom ${packageFile.version}
+
+  API          ${url}
+  kubeconfig   ${kubeconfig}
+  data         ${directory}
+  running      ${running.join(', ')}
+
+  Try next, in a second terminal:
+
+    export KUBECONFIG=${kubeconfig}
+    kubectl apply -f examples/ipam/
+    kubectl get ipset edpm-compute-0 -o yaml
+
+  Without kubectl: bin/netloom apply -f examples/ipam/ and bin/netloom get ipset edpm-compute-0 -o yaml.
+  Ctrl-C stops Netloom; what it stores stays.
+
+ready ${url}`;
+}

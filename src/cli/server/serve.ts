@@ -1,0 +1,88 @@
+import { allKinds } from '../../api/kinds.ts';
+import { type Engine, startEngine } from '../../engine/engine.ts';
+import { DirectoryInUse } from '../../engine/store/errors.ts';
+import { ipamAdmission } from '../../ipam/index.ts';
+import { portHolder } from '../../linux/port-holder.ts';
+import { type Log, lineLog } from '../../runtime/log.ts';
+import { system } from '../../runtime/system.ts';
+import { CommandError, type Terminal } from '../command.ts';
+import { type Controllers, startControllers } from './controllers.ts';
+import type { ServerOptions } from './options.ts';
+import { screen } from './screen.ts';
+
+/** Runs until a signal ends it. */
+export async function serve(
+  options: ServerOptions,
+  { terminal, runs }: { terminal: Terminal; runs: 'engine' | 'everything' },
+): Promise<void> {
+  const log = lineLog({ clock: system, write: (line) => process.stderr.write(line) });
+  const stopped = signalled(log);
+  const engine = await start(options, log);
+  void engine.failed.then((error) => log.error('the store takes no more writes', { error }));
+  let controllers: Controllers | undefined;
+  try {
+    if (runs === 'everything') {
+      controllers = await startControllers(engine.transport('netloom'), log);
+      terminal.print(screen({ url: engine.url, ...options, running: ['engine', ...controllers.names] }));
+    } else {
+      terminal.print(`ready ${engine.url}`);
+    }
+    await stopped;
+  } finally {
+    await controllers?.stop();
+    await engine.close();
+  }
+}
+
+async function start(options: ServerOptions, log: Log): Promise<Engine> {
+  try {
+    return await startEngine({ ...options, log, kinds: allKinds, admission: ipamAdmission });
+  } catch (error) {
+    throw await explained(error, options);
+  }
+}
+
+/** What a person can do about an engine that does not start. */
+async function explained(error: unknown, { host, port, directory }: ServerOptions): Promise<unknown> {
+  if (error instanceof DirectoryInUse) {
+    const who = error.pid === undefined ? 'another process' : `process ${error.pid}, which serves ${error.holder}`;
+    return new CommandError(
+      `${directory} is in use by ${who}: stop that one, or give this one its own with --data-dir DIR and --listen HOST:PORT`,
+    );
+  }
+  if (!(error instanceof Error && 'code' in error)) return error;
+  switch (error.code) {
+    case 'EADDRINUSE': {
+      const holder = await portHolder(port);
+      return new CommandError(
+        `${host}:${port} is taken by ${holder ?? 'a process that this user may not look into'}: stop that one, or choose another address with --listen HOST:PORT (port 0 takes a free one)`,
+      );
+    }
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new CommandError(`${host} is no address of this machine: choose another one with --listen HOST:PORT`);
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new CommandError(
+        `${error.message}: choose a port from 1024 up with --listen, or a directory that this user may write with --data-dir`,
+      );
+    default:
+      return error;
+  }
+}
+
+/** Resolves at the first SIGINT or SIGTERM; the second one ends the process as it is. */
+function signalled(log: Log): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let count = 0;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      count += 1;
+      if (count > 1) process.exit(130);
+      log.info('stopping', { signal });
+      resolve();
+    });
+  }
+  return promise;
+}

@@ -1,0 +1,15 @@
+import { command } from '../command.ts';
+import { readServerOptions, serverOptions } from './options.ts';
+
+export const up = command({
+  name: 'up',
+  summary: 'Run all of Netloom on this machine, in one process',
+  description:
+    'Starts the engine and every controller, and says how to reach them. Its log goes to standard error. Ctrl-C or SIGTERM ends it; what was stored is there again at the next start.',
+  options: serverOptions,
+  examples: ['netloom up', 'netloom up --listen 127.0.0.1:0 --data-dir ./data'],
+  async run({ options, terminal }) {
+    const { serve } = await import('./serve.ts');
+    await serve(readServerOptions(options), { terminal, runs: 'everything' });
+  },
+});

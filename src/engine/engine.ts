@@ -1,0 +1,154 @@
+import type { Admission, UserInfo } from '../api/admission.ts';
+import type { JsonObject } from '../api/json.ts';
+import type { DeclaredKind } from '../api/kind.ts';
+import type { ApiObject } from '../api/object.ts';
+import type { Log } from '../runtime/log.ts';
+import { timestamp } from '../runtime/timestamp.ts';
+import { ADMINISTRATORS, Identities, internalUser } from './auth/identity.ts';
+import { loadKeys, writePrivately } from './auth/keys.ts';
+import { Api } from './http/api.ts';
+import { Discovery } from './http/discovery.ts';
+import { Metrics } from './http/metrics.ts';
+import { OpenApi } from './http/openapi.ts';
+import { Reviews } from './http/reviews.ts';
+import { HttpServer } from './http/server.ts';
+import { kubeconfig } from './kubeconfig.ts';
+import { Definitions } from './lifecycle/definitions.ts';
+import { EventExpiry } from './lifecycle/event-expiry.ts';
+import { GarbageCollector } from './lifecycle/garbage-collector.ts';
+import { Namespaces } from './lifecycle/namespaces.ts';
+import { LocalTransport } from './local-transport.ts';
+import { AdmissionChain } from './objects/admission-chain.ts';
+import type { Context } from './objects/context.ts';
+import { LiveObjects } from './objects/live-objects.ts';
+import { builtinResources } from './resources/builtin.ts';
+import { Catalog } from './resources/catalog.ts';
+import { definitionRules } from './resources/definition-rules.ts';
+import { Store, type StoreLimits } from './store/store.ts';
+
+export interface EngineOptions {
+  readonly directory: string;
+  readonly host: string;
+  /** 0 takes any port that is free. */
+  readonly port: number;
+  /** Where to write the administrator's kubeconfig. */
+  readonly kubeconfig: string;
+  readonly log: Log;
+  /** Kinds whose single objects are checked by more than their schema. */
+  readonly kinds?: readonly DeclaredKind[];
+  readonly admission?: readonly Admission[];
+  readonly limits?: Partial<StoreLimits>;
+}
+
+/** A running stand-in for kube-apiserver: one process, one directory. */
+export interface Engine {
+  readonly url: string;
+  /** Resolves with what went wrong when nothing can be stored any more; reads go on. */
+  readonly failed: Promise<Error>;
+  /** A way in for parts of the same process. */
+  transport(userAgent: string, user?: UserInfo): LocalTransport;
+  close(): Promise<void>;
+}
+
+/** Within the five seconds that whoever stops us allows. */
+const GRACE = 2_000;
+
+export async function startEngine(options: EngineOptions): Promise<Engine> {
+  const { directory, log, host, port } = options;
+  const now = () => new Date();
+  const store = await Store.open({
+    directory: `${directory}/store`,
+    holder: `${host}:${port}`,
+    log: (line) => log.warn(line),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  });
+  const closers: (() => unknown)[] = [() => store.close()];
+  const close = async () => {
+    for (const stop of closers.splice(0).reverse()) await stop();
+  };
+  try {
+    const keys = await loadKeys(`${directory}/pki`, hostsOf(host), now());
+    const catalog: Catalog = new Catalog(builtinResources(definitionRules(() => catalog, now)));
+    const live = new LiveObjects(store, catalog);
+    const context: Context = {
+      store,
+      catalog,
+      now,
+      timestamp: () => timestamp(Date.now()),
+      admission: new AdmissionChain(options.admission ?? [], live),
+    };
+    const definitions = new Definitions(context, { log, ownRules: ownRules(options.kinds ?? []) });
+    closers.push(() => definitions.stop());
+    const namespaces = new Namespaces(context, { log, authority: keys.authority.certificate });
+    closers.push(() => namespaces.stop());
+    await namespaces.start();
+    const collector = new GarbageCollector(context, log);
+    closers.push(() => collector.stop());
+    const expiry = new EventExpiry(context, log);
+    closers.push(() => expiry.stop());
+
+    const admin = { username: 'netloom-admin', groups: [ADMINISTRATORS] };
+    const identities = new Identities([{ token: keys.adminToken, user: admin }]);
+    const metrics = new Metrics();
+    const api = new Api({
+      context,
+      discovery: new Discovery(catalog),
+      openApi: new OpenApi(catalog),
+      reviews: new Reviews(identities),
+      metrics,
+      version: versionInfo,
+      onFault: (error, call) =>
+        log.error('a request failed for a reason that is ours', {
+          method: call.method,
+          path: call.path,
+          error: error instanceof Error ? error : new Error(String(error)),
+        }),
+    });
+    const http = await HttpServer.listen({ api, identities, metrics, log, host, port, ...keys });
+    closers.push(() => http.close(GRACE));
+    await writePrivately(
+      options.kubeconfig,
+      kubeconfig({ server: http.url, authority: keys.authority.certificate, token: keys.adminToken }),
+    );
+    return {
+      url: http.url,
+      failed: store.failed,
+      transport: (userAgent, user = internalUser) => new LocalTransport(api, { user, userAgent }),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** What the server's certificate is good for: however this machine calls itself, and the address asked for. */
+function hostsOf(host: string): string[] {
+  const usual = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
+  return host === '' || host === '0.0.0.0' || host === '::' ? usual : [...new Set([...usual, host])];
+}
+
+function ownRules(kinds: readonly DeclaredKind[]) {
+  const byKind = new Map(kinds.map((kind) => [`${kind.group}/${kind.kind}`, kind]));
+  return (group: string, kind: string) => {
+    const declared = byKind.get(`${group}/${kind}`);
+    if (declared === undefined) return undefined;
+    // The schema has vouched for the shape before these rules are asked.
+    const asObject = (object: JsonObject) => object as unknown as ApiObject;
+    return (object: JsonObject, old: JsonObject | undefined) =>
+      declared.validate(asObject(object), old === undefined ? undefined : asObject(old));
+  };
+}
+
+/** The API whose behaviour this is; clients choose their ways by the version. */
+const versionInfo = {
+  major: '1',
+  minor: '33',
+  gitVersion: 'v1.33.13+netloom',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: '',
+  compiler: 'node',
+  platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+};

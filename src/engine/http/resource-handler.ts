@@ -1,0 +1,242 @@
+import { badRequest, methodNotAllowed, notFound, type Status } from '../../api/status.ts';
+import { mayDo, refuseAccess } from '../auth/access.ts';
+import type { Context, Target, Written } from '../objects/context.ts';
+import { create } from '../objects/create.ts';
+import { type Deleted, remove } from '../objects/delete.ts';
+import { decode, view } from '../objects/encoding.ts';
+import { get, list } from '../objects/list.ts';
+import { PATCH_TYPES, patch } from '../objects/patch.ts';
+import { update } from '../objects/replace.ts';
+import { isTrue, watch } from '../objects/watch.ts';
+import { type Endpoint, nameOf, type Subresource, uidOf, type Verb } from '../resources/resource.ts';
+import { mediaTypeOf, objectIn, optionsIn, valueIn } from './body.ts';
+import type { Answer, Call, Stream } from './call.ts';
+import { negotiate } from './negotiation.ts';
+import type { ResourcePath } from './paths.ts';
+import { eventFormat, type Rendering, renderList, renderOne } from './rendering.ts';
+import { isReview, type Reviews } from './reviews.ts';
+import { readScale, writeScale } from './scale.ts';
+import type { IncludeObject } from './table.ts';
+import { deleteOptions, requireFieldManager, writeOptions } from './write-options.ts';
+
+/** Answers a request about objects. `undefined` where nothing is served under that path. */
+export async function handleResource(
+  context: Context,
+  reviews: Reviews,
+  path: ResourcePath,
+  call: Call,
+): Promise<Answer | Stream | undefined> {
+  const endpoint = context.catalog.endpoint(path.group, path.version, path.plural);
+  if (endpoint === undefined) return undefined;
+  const { resource } = endpoint;
+  const target: Target = { endpoint, namespace: path.namespace, name: path.name, subresource: path.subresource };
+  if (!resource.namespaced && path.namespace !== '') return undefined;
+  const subresource = endpoint.subresources.find((each) => each.name === path.subresource);
+  if (path.subresource !== '' && subresource === undefined) return undefined;
+  const verb = verbOf(call, path);
+  if (
+    !mayDo(call.user, {
+      verb: verb ?? call.method.toLowerCase(),
+      group: path.group,
+      resource: path.plural,
+      ...pick(path),
+    })
+  ) {
+    throw refuseAccess(call.user, {
+      verb: verb ?? call.method.toLowerCase(),
+      group: path.group,
+      resource: path.plural,
+      ...pick(path),
+    });
+  }
+  requireSensibleName(path.name);
+  // Without a namespace, objects that live in namespaces can only be looked at all together.
+  if (resource.namespaced && path.namespace === '' && verb !== 'list' && verb !== 'watch' && !isReview(resource))
+    return undefined;
+  const served: readonly Verb[] = subresource?.verbs ?? endpoint.verbs;
+  if (verb === undefined || !served.includes(verb)) throw methodNotAllowed(resource, verb ?? call.method.toLowerCase());
+  const answer = await perform(context, reviews, verb, target, subresource, call);
+  return endpoint.deprecation === undefined
+    ? answer
+    : { ...answer, warnings: [...(answer.warnings ?? []), endpoint.deprecation] };
+}
+
+const pick = ({ namespace, name, subresource }: ResourcePath) => ({ namespace, name, subresource });
+
+function verbOf(call: Call, path: ResourcePath): Verb | undefined {
+  const isItem = path.name !== '';
+  switch (call.method) {
+    case 'GET':
+    case 'HEAD':
+      if (path.isWatch || isTrue(call.query.get('watch'))) return 'watch';
+      return isItem ? 'get' : 'list';
+    case 'POST':
+      return isItem ? undefined : 'create';
+    case 'PUT':
+      return isItem ? 'update' : undefined;
+    case 'PATCH':
+      return isItem ? 'patch' : undefined;
+    case 'DELETE':
+      return isItem ? 'delete' : 'deletecollection';
+    default:
+      return undefined;
+  }
+}
+
+function requireSensibleName(name: string): void {
+  if (name === '.' || name === '..' || name.includes('/') || name.includes('%')) {
+    throw badRequest(
+      `the name ${JSON.stringify(name)} is not possible: names may not be "." or "..", nor contain "/" or "%"`,
+    );
+  }
+}
+
+async function perform(
+  context: Context,
+  reviews: Reviews,
+  verb: Verb,
+  target: Target,
+  subresource: Subresource | undefined,
+  call: Call,
+): Promise<Answer | Stream> {
+  const { endpoint } = target;
+  const rendering = renderingOf(context, endpoint, call);
+  if (subresource?.scale !== undefined) return scale(context, verb, target, subresource, call, rendering);
+  switch (verb) {
+    case 'get':
+      return renderOne(200, view(endpoint, await get(context, target, call.query)), rendering);
+    case 'list':
+      return renderList(await list(context, target, call.query), rendering);
+    case 'watch':
+      return follow(context, target, call, rendering);
+    case 'create': {
+      const options = writeOptions(call, 'CreateOptions');
+      const submission = await objectIn(call);
+      if (isReview(endpoint.resource)) {
+        const review = Buffer.from(JSON.stringify(reviews.answer(endpoint, submission.object, call.user)));
+        return renderOne(201, review, rendering);
+      }
+      return written(await create(context, target, submission, options), rendering, options.warnings);
+    }
+    case 'update': {
+      const options = writeOptions(call, 'UpdateOptions');
+      return written(await update(context, target, await objectIn(call), options), rendering, options.warnings);
+    }
+    case 'patch': {
+      const type = mediaTypeOf(call.contentType);
+      if (type === PATCH_TYPES.apply) requireFieldManager(call);
+      const options = writeOptions(call, 'PatchOptions');
+      const { value, duplicates } = await valueIn(call, type);
+      const request = { type, patch: value, duplicates, force: isTrue(call.query.get('force')) };
+      return written(await patch(context, target, request, options), rendering, options.warnings);
+    }
+    case 'delete':
+      return deleteOne(context, target, call, rendering);
+    default:
+      return deleteMany(context, target, call, rendering);
+  }
+}
+
+const written = ({ bytes, created }: Written, rendering: Rendering, warnings: readonly string[]): Answer =>
+  renderOne(created ? 201 : 200, bytes, rendering, warnings);
+
+function renderingOf(context: Context, endpoint: Endpoint, call: Call): Rendering {
+  const include = call.query.get('includeObject') ?? 'Metadata';
+  return {
+    accepted: negotiate(call.accept, ['table', 'metadata']),
+    endpoint,
+    includeObject: isIncludeObject(include) ? include : 'Metadata',
+    isPretty: isTrue(call.query.get('pretty')),
+    now: () => context.now(),
+  };
+}
+
+const isIncludeObject = (text: string): text is IncludeObject =>
+  text === 'None' || text === 'Metadata' || text === 'Object';
+
+function follow(context: Context, target: Target, call: Call, rendering: Rendering): Stream {
+  const query = new URLSearchParams(call.query);
+  // GET of one name with ?watch is a watch of the collection that shows only that name.
+  if (target.name !== '') query.append('fieldSelector', `metadata.name=${target.name}`);
+  const collection = { ...target, name: '' };
+  const { contentType } = rendering.accepted;
+  return {
+    contentType: contentType === 'application/json' ? contentType : 'application/json',
+    begin: (sink) => watch(context, collection, query, eventFormat(rendering), sink),
+  };
+}
+
+async function deleteOne(context: Context, target: Target, call: Call, rendering: Rendering): Promise<Answer> {
+  const options = writeOptions(call, 'DeleteOptions');
+  const body = await optionsIn(call);
+  const dryRun = options.dryRun || (Array.isArray(body['dryRun']) && body['dryRun'].includes('All'));
+  const deleted = await remove(context, target, deleteOptions(body, call.query), { ...options, dryRun });
+  const { resource } = target.endpoint;
+  if (!deleted.isGone || RETURNS_OBJECT.has(resource.id))
+    return renderOne(200, deleted.bytes, rendering, options.warnings);
+  return renderOne(
+    200,
+    Buffer.from(JSON.stringify(successOf(target, deleted))),
+    {
+      ...rendering,
+      accepted: { ...rendering.accepted, as: 'object' },
+    },
+    options.warnings,
+  );
+}
+
+/** Kinds whose last state is the answer to their deletion. */
+const RETURNS_OBJECT = new Set(['pods', 'namespaces', 'services', 'customresourcedefinitions.apiextensions.k8s.io']);
+
+function successOf({ endpoint: { resource } }: Target, { object }: Deleted): Omit<Status, 'code'> {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name: nameOf(object),
+      ...(resource.group === '' ? {} : { group: resource.group }),
+      kind: resource.plural,
+      uid: uidOf(object),
+    },
+  };
+}
+
+async function deleteMany(context: Context, target: Target, call: Call, rendering: Rendering): Promise<Answer> {
+  const options = writeOptions(call, 'DeleteOptions');
+  const body = await optionsIn(call);
+  const wishes = deleteOptions(body, call.query);
+  const listing = await list(context, target, call.query);
+  for (const { namespace, name } of listing.versions) {
+    try {
+      await remove(context, { ...target, namespace, name }, wishes, options);
+    } catch (error) {
+      // Somebody else may have been faster.
+      if (!isNotFound(error)) throw error;
+    }
+  }
+  return renderList(listing, rendering);
+}
+
+const isNotFound = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 404;
+
+async function scale(
+  context: Context,
+  verb: Verb,
+  target: Target,
+  { scale: paths }: Subresource,
+  call: Call,
+  rendering: Rendering,
+): Promise<Answer> {
+  if (paths === undefined) throw notFound(target.endpoint.resource, target.name);
+  const main = { ...target, subresource: '' };
+  const plain: Rendering = { ...rendering, accepted: { ...rendering.accepted, as: 'object' } };
+  const shown = (bytes: Buffer) => Buffer.from(JSON.stringify(readScale(decode(bytes), paths)));
+  if (verb === 'get') {
+    return renderOne(200, shown(view(target.endpoint, await get(context, main, call.query))), plain);
+  }
+  const options = writeOptions(call, verb === 'update' ? 'UpdateOptions' : 'PatchOptions');
+  const written = await writeScale(context, main, paths, verb, call, options);
+  return renderOne(200, shown(written.bytes), plain, options.warnings);
+}

@@ -1,0 +1,273 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import { type AddressInfo, isIPv6, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
+import { ApiError, badRequest, tooLarge } from '../../api/status.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { KeyPair } from '../auth/authority.ts';
+import type { Identities } from '../auth/identity.ts';
+import type { Sink } from '../objects/watch.ts';
+import type { Api } from './api.ts';
+import { LARGEST_BODY } from './body.ts';
+import { type Answer, type Call, isStream, type Stream } from './call.ts';
+import type { Metrics } from './metrics.ts';
+import { decodedPath } from './paths.ts';
+import { warningHeaders } from './warnings.ts';
+
+export interface HttpServerOptions {
+  readonly api: Api;
+  readonly identities: Identities;
+  readonly metrics: Metrics;
+  readonly authority: KeyPair;
+  readonly server: KeyPair;
+  readonly host: string;
+  readonly port: number;
+  readonly log: Log;
+}
+
+/** The engine's HTTPS side: turns requests into calls, and answers into bytes that clients take at their own pace. */
+export class HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  /** How to end each watch that is open. */
+  readonly #streams = new Set<() => void>();
+
+  private constructor(options: HttpServerOptions) {
+    this.#options = options;
+    this.#server = createServer(
+      {
+        cert: options.server.certificate,
+        key: options.server.key,
+        ca: options.authority.certificate,
+        requestCert: true,
+        // Most people come with a token; who comes with a certificate of somebody else is nobody.
+        rejectUnauthorized: false,
+        minVersion: 'TLSv1.2',
+        keepAlive: true,
+        keepAliveInitialDelay: 30_000,
+        noDelay: true,
+        // A client that sends its request drop by drop is cut off; watches only ever send their head.
+        headersTimeout: 20_000,
+        requestTimeout: 120_000,
+        keepAliveTimeout: 120_000,
+        maxHeaderSize: 64 * 1024,
+      },
+      (request, response) => void this.#serve(request, response),
+    );
+    this.#server.on('secureConnection', (socket) => {
+      this.#sockets.add(socket);
+      socket.on('close', () => this.#sockets.delete(socket));
+    });
+    // Handshakes that fail (port scans, plain HTTP, foreign authorities) are the client's affair.
+    this.#server.on('tlsClientError', () => {});
+    this.#server.on('clientError', (_error, socket) => socket.destroy());
+  }
+
+  static async listen(options: HttpServerOptions): Promise<HttpServer> {
+    const http = new HttpServer(options);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    http.#server.once('error', reject);
+    http.#server.listen({ host: options.host, port: options.port, backlog: 1024 }, resolve);
+    await promise;
+    http.#server.off('error', reject);
+    return http;
+  }
+
+  get url(): string {
+    const { address, port } = this.#server.address() as AddressInfo;
+    return `https://${isIPv6(address) ? `[${address}]` : address}:${port}`;
+  }
+
+  /** Takes no more requests and lets those under way finish; watches and idle connections are cut. */
+  async close(graceMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    this.#server.closeIdleConnections();
+    const timer = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, graceMs);
+    for (const stop of this.#streams) stop();
+    await promise;
+    clearTimeout(timer);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // A client that goes in the middle of anything is no fault of ours.
+    request.on('error', () => {});
+    response.on('error', () => {});
+    const { api } = this.#options;
+    const call = callOf(request);
+    let answer: Answer | Stream;
+    try {
+      const user = this.#options.identities.identify({
+        authorization: request.headers.authorization,
+        certificate: certificateOf(request),
+      });
+      answer = await api.answer({ ...call, user });
+    } catch (error) {
+      answer = api.failure(error, call);
+    }
+    if (response.destroyed) return;
+    if (isStream(answer)) await this.#stream(answer, call, response);
+    else await send(answer, request, response);
+  }
+
+  async #stream(stream: Stream, call: Call, response: ServerResponse): Promise<void> {
+    const { metrics, api, log } = this.#options;
+    const sink: Sink = {
+      open() {
+        response.writeHead(200, {
+          'Content-Type': stream.contentType,
+          'Cache-Control': 'no-cache, private',
+          ...warningHeaders(stream.warnings ?? []),
+        });
+        response.flushHeaders();
+      },
+      send: (frame) => void response.write(frame),
+      get backlog() {
+        return response.writableLength;
+      },
+      drained: () => drained(response),
+      end: () => void response.end(),
+      drop: (reason) => {
+        metrics.clientDropped();
+        log.warn('dropped a watcher', { path: call.path, reason });
+        response.destroy();
+      },
+    };
+    metrics.watchBegan();
+    let stop = () => {};
+    const cut = () => {
+      stop();
+      response.end();
+    };
+    this.#streams.add(cut);
+    response.once('close', () => {
+      metrics.watchEnded();
+      stop();
+      this.#streams.delete(cut);
+    });
+    try {
+      stop = await stream.begin(sink);
+      if (response.destroyed || response.writableEnded) stop();
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else await send(api.failure(error, call), undefined, response);
+    }
+  }
+}
+
+function callOf(request: IncomingMessage): Omit<Call, 'user'> & { user: Call['user'] } {
+  const url = request.url ?? '/';
+  const at = url.indexOf('?');
+  const raw = at < 0 ? url : url.slice(0, at);
+  return {
+    method: request.method ?? 'GET',
+    path: decodedPath(raw),
+    query: new URLSearchParams(at < 0 ? '' : url.slice(at + 1)),
+    user: { username: '', groups: [] },
+    accept: request.headers.accept,
+    contentType: request.headers['content-type'],
+    userAgent: request.headers['user-agent'],
+    ifNoneMatch: request.headers['if-none-match'],
+    body: () => bodyOf(request),
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > LARGEST_BODY) throw bodyTooLarge(request);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request) {
+      size += chunk.length;
+      if (size > LARGEST_BODY) throw bodyTooLarge(request);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw badRequest('the body of the request broke off');
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size);
+}
+
+function bodyTooLarge(request: IncomingMessage): ApiError {
+  // What still comes is thrown away, so that the refusal gets through.
+  request.resume();
+  return tooLarge(`Request entity too large: limit is ${LARGEST_BODY}`);
+}
+
+/** Only a certificate that our own authority signed says who somebody is. */
+function certificateOf(request: IncomingMessage): { user: string; groups: string[] } | undefined {
+  const socket = request.socket as TLSSocket;
+  if (!socket.authorized) return undefined;
+  const subject = socket.getPeerCertificate()?.subject as { CN?: string | string[]; O?: string | string[] } | undefined;
+  const user = [subject?.CN ?? []].flat()[0];
+  return user === undefined ? undefined : { user, groups: [subject?.O ?? []].flat() };
+}
+
+const compress = promisify(gzip);
+/** Below this, compressing costs more than it saves. */
+const WORTH_COMPRESSING = 128 * 1024;
+
+async function send(answer: Answer, request: IncomingMessage | undefined, response: ServerResponse): Promise<void> {
+  let chunks = answer.chunks;
+  let size = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+  const headers: Record<string, string | number | string[]> = {
+    'Content-Type': answer.contentType,
+    'Cache-Control': 'no-cache, private',
+    ...answer.headers,
+    ...warningHeaders(answer.warnings ?? []),
+  };
+  if (size > WORTH_COMPRESSING && /\bgzip\b/.test(String(request?.headers['accept-encoding'] ?? ''))) {
+    const packed = await compress(Buffer.concat(chunks, size), { level: constants.Z_BEST_SPEED });
+    chunks = [packed];
+    size = packed.length;
+    headers['Content-Encoding'] = 'gzip';
+    headers['Vary'] = 'Accept-Encoding';
+  }
+  if (answer.code !== 304) headers['Content-Length'] = size;
+  response.writeHead(answer.code, headers);
+  if (request?.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  for (const piece of pieces(chunks)) {
+    if (response.destroyed) return;
+    if (!response.write(piece)) await drained(response);
+  }
+  response.end();
+}
+
+/** Joins small chunks into pieces of a sensible size: a write for every comma of a list would be slow. */
+function* pieces(chunks: readonly Buffer[]): Generator<Buffer> {
+  let waiting: Buffer[] = [];
+  let size = 0;
+  for (const chunk of chunks) {
+    waiting.push(chunk);
+    size += chunk.length;
+    if (size < 256 * 1024) continue;
+    yield Buffer.concat(waiting, size);
+    waiting = [];
+    size = 0;
+  }
+  const [only] = waiting;
+  if (only !== undefined) yield waiting.length === 1 ? only : Buffer.concat(waiting, size);
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  if (response.destroyed || !response.writableNeedDrain) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const done = () => {
+    response.off('drain', done);
+    response.off('close', done);
+    resolve();
+  };
+  response.on('drain', done);
+  response.on('close', done);
+  return promise;
+}

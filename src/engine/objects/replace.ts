@@ -1,0 +1,212 @@
+import { equalJson, isJsonObject, type JsonObject } from '../../api/json.ts';
+import type { ApiObject } from '../../api/object.ts';
+import { metadataOf } from '../../api/object.ts';
+import { conflict, type FieldError, invalid, modified, notFound } from '../../api/status.ts';
+import { trackUpdate } from '../patch/managed-fields/update.ts';
+import { type Endpoint, nameOf, uidOf } from '../resources/resource.ts';
+import { RevisionMismatch } from '../store/errors.ts';
+import type { Version } from '../store/version.ts';
+import type { Context, Target, WriteOptions, Written } from './context.ts';
+import { create } from './create.ts';
+import { encodeAt, objectOf, toStorage, view } from './encoding.ts';
+import { fillIn, requireIdentity, type Submission, takeIn } from './intake.ts';
+
+/** PUT: what is stored becomes what the client sends, as far as clients have a say. */
+export async function update(
+  context: Context,
+  target: Target,
+  submission: Submission,
+  options: WriteOptions,
+): Promise<Written> {
+  const { endpoint, namespace, name } = target;
+  const { resource } = endpoint;
+  const metadata = requireIdentity(target, submission.object);
+  for (;;) {
+    const old = context.store.newest(resource.id, namespace, name);
+    if (old === undefined) {
+      if (!resource.rules.createOnUpdate) throw notFound(resource, name);
+      return create(context, target, submission, options);
+    }
+    const asked = metadata['resourceVersion'] ?? '';
+    if (asked === '' && !resource.rules.unconditionalUpdate) throw invalid(resource, name, [VERSION_MISSING]);
+    if (asked !== '' && asked !== String(old.revision)) throw modified(resource, name);
+    try {
+      // A write that may be tried again works on a copy.
+      return await replace(context, target, old, asked === '' ? structuredClone(submission) : submission, options);
+    } catch (error) {
+      if (!(error instanceof RevisionMismatch)) throw error;
+      // Overtaken between reading and writing: with a version in hand the client must decide, without one we go on.
+      if (asked !== '') throw modified(resource, name);
+    }
+  }
+}
+
+const VERSION_MISSING: FieldError = {
+  type: 'Invalid',
+  field: 'metadata.resourceVersion',
+  value: 0,
+  detail: 'must be specified for an update',
+};
+
+/**
+ * Puts `submission` in the place of a stored version: every way of changing an object ends here. Throws RevisionMismatch when
+ * the object was changed meanwhile.
+ */
+export async function replace(
+  context: Context,
+  target: Target,
+  old: Version,
+  submission: Submission,
+  options: WriteOptions,
+  ownership: 'track' | 'tracked' = 'track',
+): Promise<Written> {
+  const { endpoint, namespace, name, subresource } = target;
+  const { resource } = endpoint;
+  const { rules } = resource;
+  const before = objectOf(endpoint, old);
+  requireSameUid(target, before, submission.object);
+  takeIn(endpoint, submission, options);
+  let object = submission.object;
+  if (subresource === 'status') object = withStatusOf(endpoint, before, object);
+  else if (subresource === 'finalize') object = withFinalizersOf(before, object);
+  else if (hasStatus(endpoint)) keepStatus(object, before);
+  restoreServerFields(object, before);
+  if (subresource === '') rules.prepare(object, before);
+
+  const request = {
+    operation: 'UPDATE' as const,
+    namespace,
+    name,
+    dryRun: options.dryRun,
+    user: options.user,
+    object: object as unknown as ApiObject,
+    oldObject: before as unknown as ApiObject,
+  };
+  const isAdmitted = subresource === '';
+  if (isAdmitted && (await context.admission.mutate(resource, request))) fillIn(endpoint, object);
+  if (rules.hasGeneration && subresource === '' && rules.generationChangesWith(object, before)) {
+    metadataOf(object)['generation'] = generationOf(before) + 1;
+  }
+  if (ownership === 'track') {
+    object = trackUpdate({
+      live: before,
+      updated: object,
+      manager: options.fieldManager,
+      schema: endpoint.schema,
+      apiVersion: endpoint.apiVersion,
+      ...(subresource === '' ? {} : { subresource }),
+      now: context.timestamp(),
+    });
+  }
+  const faults = [...finalizerFaults(before, object), ...rules.validate(object, before)];
+  if (faults.length > 0) throw invalid(resource, nameOf(before), faults);
+  if (isAdmitted) options.warnings.push(...(await context.admission.validate(resource, request)));
+
+  const vanishes = isDoomed(before) && isReleased(endpoint, object);
+  const where = { resource: resource.id, namespace, name, expected: old.revision };
+  if (!vanishes && equalJson(withoutVersion(before), withoutVersion(object))) {
+    // Nothing to write; but an answer must not hide that the object has moved on meanwhile.
+    const now = context.store.newest(resource.id, namespace, name);
+    if (now?.revision !== old.revision) throw new RevisionMismatch(old, old.revision, now?.revision ?? 0);
+    return { bytes: view(endpoint, old), created: false };
+  }
+  if (options.dryRun) return { bytes: encodeAt(object, old.revision), created: false };
+  const stored = toStorage(endpoint, object);
+  const encode = (revision: number) => encodeAt(stored, revision);
+  const version = vanishes
+    ? await context.store.remove({ ...where, encode })
+    : await context.store.put({ ...where, encode });
+  return { bytes: view(endpoint, version), created: false };
+}
+
+/** Whether the deletion of an object has begun and its time is up, so that only finalizers still hold it. */
+function isDoomed(object: JsonObject): boolean {
+  const metadata = metadataOf(object);
+  return metadata['deletionTimestamp'] !== undefined && (metadata['deletionGracePeriodSeconds'] ?? 0) === 0;
+}
+
+export function isReleased(endpoint: Endpoint, object: JsonObject): boolean {
+  return finalizersOf(object).length === 0 && !endpoint.resource.rules.isHeld(object);
+}
+
+export function finalizersOf(object: JsonObject): string[] {
+  const finalizers = metadataOf(object)['finalizers'];
+  return Array.isArray(finalizers) ? finalizers.filter((finalizer) => typeof finalizer === 'string') : [];
+}
+
+export const generationOf = (object: JsonObject): number => {
+  const generation = metadataOf(object)['generation'];
+  return typeof generation === 'number' ? generation : 0;
+};
+
+export const hasStatus = (endpoint: Endpoint): boolean =>
+  endpoint.subresources.some((subresource) => subresource.name === 'status');
+
+function requireSameUid(target: Target, before: JsonObject, object: JsonObject): void {
+  const uid = uidOf(object);
+  if (uid === '' || uid === uidOf(before)) return;
+  throw conflict(
+    target.endpoint.resource,
+    target.name,
+    `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${uidOf(before)}`,
+  );
+}
+
+/** A write to /status changes the status and nothing else (but who owns it, and for some kinds labels and annotations). */
+function withStatusOf(endpoint: Endpoint, before: JsonObject, sent: JsonObject): JsonObject {
+  const metadata: JsonObject = { ...metadataOf(before) };
+  const sentMetadata = metadataOf(sent);
+  const taken = ['managedFields', ...(endpoint.resource.rules.statusIncludesMetadata ? ['labels', 'annotations'] : [])];
+  for (const field of taken) copyField(metadata, sentMetadata, field);
+  const object: JsonObject = { ...before, metadata };
+  copyField(object, sent, 'status');
+  return object;
+}
+
+/** `finalize` of a namespace: only who still holds it changes. */
+function withFinalizersOf(before: JsonObject, sent: JsonObject): JsonObject {
+  const spec = isJsonObject(before['spec']) ? { ...before['spec'] } : {};
+  copyField(spec, isJsonObject(sent['spec']) ? sent['spec'] : {}, 'finalizers');
+  return { ...before, metadata: { ...metadataOf(before) }, spec };
+}
+
+const keepStatus = (object: JsonObject, before: JsonObject): void => copyField(object, before, 'status');
+
+function copyField(into: JsonObject, from: JsonObject, field: string): void {
+  const value = from[field];
+  if (value === undefined) delete into[field];
+  else into[field] = value;
+}
+
+const SERVER_FIELDS = [
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+  'selfLink',
+  'resourceVersion',
+];
+
+function restoreServerFields(object: JsonObject, before: JsonObject): void {
+  for (const field of SERVER_FIELDS) copyField(metadataOf(object), metadataOf(before), field);
+}
+
+function finalizerFaults(before: JsonObject, after: JsonObject): FieldError[] {
+  if (metadataOf(before)['deletionTimestamp'] === undefined) return [];
+  const known = new Set(finalizersOf(before));
+  const added = finalizersOf(after).filter((finalizer) => !known.has(finalizer));
+  if (added.length === 0) return [];
+  return [
+    {
+      type: 'Forbidden',
+      field: 'metadata.finalizers',
+      detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`,
+    },
+  ];
+}
+
+function withoutVersion(object: JsonObject): JsonObject {
+  const { resourceVersion: _, ...metadata } = metadataOf(object);
+  return { ...object, metadata };
+}

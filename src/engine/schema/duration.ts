@@ -57,22 +57,3 @@ const WORDS: readonly (readonly [RegExp, bigint])[] = [
   [/^(d$|day)/i, 86_400_000_000_000n],
   [/^(w$|wk$|week)/i, 604_800_000_000_000n],
 ];
-
-/** The spelling that Go gives a duration: `1h30m0s`, `1.5ms`. */
-export function formatDuration(nanos: bigint): string {
-  if (nanos < 0n) return `-${formatDuration(-nanos)}`;
-  if (nanos === 0n) return '0s';
-  if (nanos < 1_000n) return `${nanos}ns`;
-  if (nanos < 1_000_000n) return `${decimal(nanos, 3)}µs`;
-  if (nanos < 1_000_000_000n) return `${decimal(nanos, 6)}ms`;
-  const minutes = nanos / 60_000_000_000n;
-  const seconds = `${decimal(nanos % 60_000_000_000n, 9)}s`;
-  if (minutes === 0n) return seconds;
-  return minutes < 60n ? `${minutes}m${seconds}` : `${minutes / 60n}h${minutes % 60n}m${seconds}`;
-}
-
-function decimal(value: bigint, places: number): string {
-  const digits = value.toString().padStart(places + 1, '0');
-  const fraction = digits.slice(-places).replace(/0+$/, '');
-  return digits.slice(0, -places) + (fraction === '' ? '' : `.${fraction}`);
-}

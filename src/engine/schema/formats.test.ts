@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
-import { formatDuration, parseDuration, parseGoDuration } from './duration.ts';
+import { parseDuration, parseGoDuration } from './duration.ts';
 import { formatCheck } from './formats.ts';
 import { hostnameOf, parseRequestUri, portOf } from './request-uri.ts';
 
@@ -74,18 +73,21 @@ test('no text makes a check fail or linger', () => {
   assert.ok(performance.now() - start < 3000);
 });
 
-test('durations are read and written as Go does', () => {
-  for (const text of ['1h30m0s', '1.5ms', '2µs', '10ns', '-3s', '1m0.000000001s', '0s', '100h0m0s']) {
-    assert.equal(formatDuration(parseGoDuration(text) ?? 0n), text);
+test('durations are read as Go does', () => {
+  for (const [text, nanos] of [
+    ['1h30m', 5_400_000_000_000n],
+    ['1.5ms', 1_500_000n],
+    ['2µs', 2000n],
+    ['-3s', -3_000_000_000n],
+    ['1m0.000000001s', 60_000_000_001n],
+    ['+0', 0n],
+    ['9223372036s', 9_223_372_036_000_000_000n],
+    ['9223372037s', undefined],
+    ['1 day', undefined],
+  ] as const) {
+    assert.equal(parseGoDuration(text), nanos, text);
   }
-  assert.equal(parseGoDuration('9223372036s'), 9223372036000000000n);
-  assert.equal(parseGoDuration('9223372037s'), undefined);
   assert.equal(parseDuration('1 day 2 HOURS'), 93_600_000_000_000n);
-  fc.assert(
-    fc.property(fc.bigInt({ min: -(2n ** 63n) + 1n, max: 2n ** 63n - 1n }), (nanos) => {
-      assert.equal(parseGoDuration(formatDuration(nanos)), nanos);
-    }),
-  );
 });
 
 test('a URI comes apart into what Go takes it for', () => {

@@ -1,9 +1,11 @@
 import type { Json } from '../../api/json.ts';
 import type { JsonSchema } from '../../api/json-schema.ts';
 import type { FieldError } from '../../api/status.ts';
+import { hasRules, ruleFaults } from './cel/rules.ts';
 import { ValueCheck } from './check-value.ts';
 import { listed } from './faults.ts';
 import { nodeOf } from './node.ts';
+import { NOWHERE } from './place.ts';
 
 export interface ValidateOptions {
   /** What is replaced. What it has in common with the new value was accepted once, and is no fault now. */
@@ -24,8 +26,22 @@ export function validate(value: Json, schema: JsonSchema, { old }: ValidateOptio
   }
   faults = [...faults, ...check.embeddedFaults.list];
   if (check.listFaults.list.length > 0 && !hasListFaults(old, schema)) faults.push(...check.listFaults.list);
+  if (hasRules(schema))
+    faults.push(...(faults.some(isBlocking) ? [RULES_NOT_CHECKED] : ruleFaults(value, schema, old)));
   return listed(faults);
 }
+
+/** Faults after which the value may not be what rules take it for, or too much of it. */
+const isBlocking = ({ type }: FieldError): boolean =>
+  type === 'NotSupported' || type === 'Required' || type === 'TooLong' || type === 'TooMany' || type === 'TypeInvalid';
+
+const RULES_NOT_CHECKED: FieldError = {
+  type: 'Invalid',
+  field: NOWHERE,
+  value: null,
+  detail:
+    'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+};
 
 function hasListFaults(old: Json | undefined, schema: JsonSchema): boolean {
   if (old === undefined) return false;

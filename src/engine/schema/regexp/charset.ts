@@ -63,15 +63,17 @@ let orbits: readonly (readonly number[])[] | undefined;
 function caseOrbits(): readonly (readonly number[])[] {
   if (orbits !== undefined) return orbits;
   const groups = new Map<string, number[]>();
-  // Every character that has case is below this one.
-  for (let char = 0; char < 0x1ea00; char++) {
-    if ((char >= 0xd800 && char <= 0xdfff) || char === DOTLESS_I) continue;
-    const text = String.fromCodePoint(char);
-    const upper = text.toUpperCase();
-    const key = [...upper].length > 1 ? text : upper.toLowerCase();
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [char]);
-    else group.push(char);
+  const cased = charactersWith('Changes_When_Casemapped') ?? [];
+  for (let i = 0; i + 1 < cased.length; i += 2) {
+    for (let char = cased[i] ?? 0; char <= (cased[i + 1] ?? 0); char++) {
+      if (char === DOTLESS_I) continue;
+      const text = String.fromCodePoint(char);
+      const upper = text.toUpperCase();
+      const key = [...upper].length > 1 ? text : upper.toLowerCase();
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [char]);
+      else group.push(char);
+    }
   }
   orbits = [...groups.values()].filter((group) => group.length > 1);
   return orbits;
@@ -103,39 +105,48 @@ const unicodeClasses = new Map<string, CharSet | undefined>();
 /** A general category (`L`, `Lu`) or a script (`Greek`); undefined when there is none of that name. */
 export function unicodeClass(name: string): CharSet | undefined {
   if (name === 'Any') return ANY;
-  if (!unicodeClasses.has(name))
-    unicodeClasses.set(name, /^[A-Z][A-Za-z_]*$/.test(name) ? charactersIn(name) : undefined);
+  if (!unicodeClasses.has(name)) unicodeClasses.set(name, named(name));
   return unicodeClasses.get(name);
 }
 
-function charactersIn(name: string): CharSet | undefined {
-  const runs = tester(name.length <= 2 ? `General_Category=${name}` : `Script=${name}`);
-  if (runs === undefined) return undefined;
+function named(name: string): CharSet | undefined {
+  if (!/^[A-Z][A-Za-z_]*$/.test(name)) return undefined;
+  return charactersWith(name.length <= 2 ? `General_Category=${name}` : `Script=${name}`);
+}
+
+function charactersWith(property: string): CharSet | undefined {
+  const test = tester(property);
+  if (test === undefined) return undefined;
   const set: number[] = [];
-  for (const [run] of allCharacters().matchAll(runs)) {
-    const first = run.codePointAt(0) ?? 0;
-    const pair = run.codePointAt(run.length - 2) ?? 0;
-    const last = pair > 0xffff ? pair : run.charCodeAt(run.length - 1);
-    // A run across the gap where the surrogates would be does not contain them.
-    if (first < 0xd800 && last > 0xdfff) set.push(first, 0xd7ff, 0xe000, last);
+  const take = (first: number, last: number): void => {
+    if (!test.test(String.fromCodePoint(first))) return;
+    if (set.at(-1) === first - 1) set[set.length - 1] = last;
     else set.push(first, last);
-  }
-  return set;
+  };
+  for (const [first, last] of CROWDED) for (let char = first; char <= last; char++) take(char, char);
+  for (const [first, last] of UNIFORM) take(first, last);
+  return union(set);
 }
 
 function tester(property: string): RegExp | undefined {
   try {
-    return new RegExp(`\\p{${property}}+`, 'gu');
+    return new RegExp(`\\p{${property}}`, 'u');
   } catch {
     return undefined;
   }
 }
 
-function allCharacters(): string {
-  let text = '';
-  for (let from = 0; from <= MAX_CODE_POINT; from += 0x800) {
-    if (from === 0xd800) continue;
-    text += String.fromCodePoint(...Array.from({ length: 0x800 }, (_, i) => from + i));
-  }
-  return text;
-}
+/** Where neighbours differ, and where nothing or private use is: looking at each of a million characters takes too long. */
+const CROWDED = [
+  [0, 0xd7ff],
+  [0xe000, 0x323ff],
+  [0xe0000, 0xe0fff],
+] as const;
+const UNIFORM = [
+  [0x32400, 0xdffff],
+  [0xe1000, 0xeffff],
+  [0xf0000, 0xffffd],
+  [0xffffe, 0xfffff],
+  [0x100000, 0x10fffd],
+  [0x10fffe, MAX_CODE_POINT],
+] as const;

@@ -31,8 +31,11 @@ export class Matcher {
     this.#first ??= this.#situation([this.#program.start], START);
     let situation = this.#first;
     for (let i = 0; i < text.length; i++) {
-      const char = text.codePointAt(i) ?? 0;
-      if (char > 0xffff) i++;
+      let char = text.charCodeAt(i);
+      if (char >= 0xd800 && char < 0xdc00) {
+        char = text.codePointAt(i) ?? char;
+        if (char > 0xffff) i++;
+      }
       const letter = alphabet.letterOf(char);
       const next = situation.after[letter] ?? this.#after(situation, letter);
       if (next === 'match') return true;

@@ -7,16 +7,15 @@ import { Prefix, rangeText } from './prefix.ts';
 
 const addresses = fc
   .constantFrom<Family>(4, 6)
-  .chain((family) => fc.bigInt(0n, highest(family)).map((value) => new Address(family, value)))
+  .chain((family) => fc.bigInt(0n, highest(family)).map((value) => Address.of(family, value)))
   .filter(({ family, value }) => family === 4 || value >> 32n !== 0xffffn);
 const sparseIpv6 = fc
   .array(fc.constantFrom<bigint[]>(0n, 0n, 1n, 0xffffn, 0xabcn), { minLength: 8, maxLength: 8 })
-  .map(
-    (groups) =>
-      new Address(
-        6,
-        groups.reduce((value, group) => (value << 16n) | group, 0n),
-      ),
+  .map((groups) =>
+    Address.of(
+      6,
+      groups.reduce((value, group) => (value << 16n) | group, 0n),
+    ),
   )
   .filter(({ value }) => value >> 32n !== 0xffffn);
 
@@ -124,7 +123,7 @@ test('a prefix contains what a BlockList of it contains', () => {
       const list = new BlockList();
       list.addSubnet(`${net.first}`, net.length, net.family === 4 ? 'ipv4' : 'ipv6');
       const near = net.last.value + step;
-      const nearby = near >= 0n && near <= highest(net.family) ? [new Address(net.family, near)] : [];
+      const nearby = near >= 0n && near <= highest(net.family) ? [Address.of(net.family, near)] : [];
       for (const address of [member, net.first, net.last, ...nearby, ...(other.family === net.family ? [other] : [])]) {
         assert.equal(net.contains(address), list.check(`${address}`, address.family === 4 ? 'ipv4' : 'ipv6'));
       }

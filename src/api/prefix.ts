@@ -1,4 +1,4 @@
-import { Address, bitsOf, type Family } from './address.ts';
+import { Address, bitsOf, compareAddresses, type Family } from './address.ts';
 
 /** A network: every address that begins with the same bits. */
 export class Prefix {
@@ -13,8 +13,8 @@ export class Prefix {
     const first = (member.value >> hostBits) << hostBits;
     this.family = member.family;
     this.length = length;
-    this.first = new Address(member.family, first);
-    this.last = new Address(member.family, first + (1n << hostBits) - 1n);
+    this.first = Address.of(member.family, first);
+    this.last = Address.of(member.family, first + (1n << hostBits) - 1n);
   }
 
   /** Host bits may be set: `10.0.0.5/24` is `10.0.0.0/24`. */
@@ -29,7 +29,7 @@ export class Prefix {
   }
 
   contains(address: Address): boolean {
-    return address.family === this.family && address.value >= this.first.value && address.value <= this.last.value;
+    return compareAddresses(address, this.first) >= 0 && compareAddresses(address, this.last) <= 0;
   }
 
   overlaps(other: Prefix): boolean {

@@ -1,0 +1,126 @@
+import { AddressBlock, blockPrefix } from '../api/netloom.io/address-block.ts';
+import type { Prefix } from '../api/prefix.ts';
+import { ApiError } from '../api/status.ts';
+import type { Client } from '../runtime/client.ts';
+import { Unreachable } from '../runtime/transport.ts';
+import { blockOf, type Holding, type Space, saying } from './space.ts';
+
+/** What shall become of an address. */
+export interface Change {
+  readonly action: 'hold' | 'release';
+  readonly holding: Holding;
+}
+
+/** `lost`: somebody else has the address. */
+export type Written = 'written' | 'lost';
+
+/**
+ * Writes changes of holdings into the blocks that they belong to. A block is written by one call at a time; what comes
+ * in meanwhile goes along with the next write. The version of the block decides between us and other writers.
+ */
+export class BlockWriter {
+  readonly #client: Client;
+  readonly #space: Space;
+  /** Block → the changes that wait while it is being written. */
+  readonly #waiting = new Map<string, Pending[]>();
+
+  constructor({ client, space }: { client: Client; space: Space }) {
+    this.#client = client;
+    this.#space = space;
+  }
+
+  /** Rejects when it is not known what became of the change, or when the server refuses it. */
+  write(change: Change): Promise<Written> {
+    const name = blockOf(this.#space, change.holding.address);
+    const { promise, resolve, reject } = Promise.withResolvers<Written>();
+    const pending = { ...change, resolve, reject };
+    const waiting = this.#waiting.get(name);
+    if (waiting === undefined) {
+      this.#waiting.set(name, [pending]);
+      void this.#drain(name, blockPrefix(change.holding.address));
+    } else {
+      waiting.push(pending);
+    }
+    return promise;
+  }
+
+  async #drain(name: string, prefix: Prefix): Promise<void> {
+    // Changes that are made in one go shall go into one write.
+    await Promise.resolve();
+    for (;;) {
+      const batch = this.#waiting.get(name)?.splice(0) ?? [];
+      if (batch.length === 0) break;
+      try {
+        await this.#writeAll(name, prefix, batch);
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#waiting.delete(name);
+  }
+
+  async #writeAll(name: string, prefix: Prefix, batch: readonly Pending[]): Promise<void> {
+    let left = batch;
+    for (let attempt = 1; ; attempt += 1) {
+      left = left.filter((change) => !this.#settled(change));
+      if (left.length === 0) return;
+      try {
+        this.#space.observe(await this.#put(name, prefix, left));
+      } catch (error) {
+        if (attempt === ATTEMPTS || !(wasOvertaken(error) || isInDoubt(error))) throw error;
+        await this.#lookAgain(name);
+        left = left.filter((change) => !this.#settled(change));
+        if (left.length > 0 && isInDoubt(error)) throw error;
+      }
+    }
+  }
+
+  /** What the newest block that we know already says needs no write. */
+  #settled({ action, holding, resolve }: Pending): boolean {
+    const now = this.#space.holdingAt(holding.address)?.holder.uid;
+    const ours = now === holding.holder.uid;
+    if (action === 'hold' ? now === undefined : ours) return false;
+    resolve(action === 'release' || ours ? 'written' : 'lost');
+    return true;
+  }
+
+  #put(name: string, prefix: Prefix, changes: readonly Change[]): Promise<AddressBlock> {
+    const { namespace, name: space } = this.#space;
+    const holdings = new Set(this.#space.holdingsIn(name));
+    for (const { action, holding } of changes) {
+      if (action === 'hold') holdings.add(holding);
+      else for (const held of holdings) if (held.address.equals(holding.address)) holdings.delete(held);
+    }
+    const spec = { space, prefix: prefix.toString(), holdings: saying(holdings) };
+    // A block that says something must not vanish by accident: what it says would be free for others.
+    const known = this.#space.block(name);
+    const others = known?.metadata.finalizers?.filter((finalizer) => finalizer !== FINALIZER) ?? [];
+    const finalizers = holdings.size > 0 ? [...others, FINALIZER] : others;
+    if (known === undefined) {
+      return this.#client.create(AddressBlock, { metadata: { namespace, name, finalizers }, spec });
+    }
+    return this.#client.update(AddressBlock, { ...known, metadata: { ...known.metadata, finalizers }, spec });
+  }
+
+  async #lookAgain(name: string): Promise<void> {
+    const block = await this.#client.get(AddressBlock, name, this.#space.namespace);
+    if (block === undefined) this.#space.forget(name);
+    else this.#space.observe(block);
+  }
+}
+
+export const FINALIZER = 'netloom.io/holdings';
+const ATTEMPTS = 10;
+
+interface Pending extends Change {
+  readonly resolve: (written: Written) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Somebody else wrote, created or deleted the block since we saw it. */
+const wasOvertaken = (error: unknown): boolean =>
+  error instanceof ApiError && (error.code === 404 || error.code === 409);
+
+/** Nobody knows whether our write was done. */
+const isInDoubt = (error: unknown): boolean =>
+  error instanceof Unreachable || (error instanceof ApiError && error.code >= 500);

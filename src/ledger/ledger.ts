@@ -1,0 +1,118 @@
+import { AddressBlock } from '../api/netloom.io/address-block.ts';
+import type { Client } from '../runtime/client.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Change } from '../runtime/informer.ts';
+import type { Informers } from '../runtime/informers.ts';
+import { asError } from '../runtime/log.ts';
+import { timestamp } from '../runtime/timestamp.ts';
+import { BlockWriter } from './block-writer.ts';
+import { blockOf, type Holding, type Placement, type Request, Space } from './space.ts';
+
+/** How a request ended. Only `held` says that the server has it on record. */
+export type Outcome =
+  | Exclude<Placement, { is: 'kept' }>
+  /** It may or may not be on record by now; asking again finds out. */
+  | { readonly is: 'unknown'; readonly error: Error };
+
+export interface LedgerOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+}
+
+/**
+ * Who holds which address, in every space. All allocators of a process share one, so that they do not get into each
+ * other's way; those of different processes meet in the AddressBlocks, and the version of a block lets only one of them win.
+ */
+export class Ledger {
+  readonly #client: Client;
+  readonly #clock: Clock;
+  /** Namespace → name of the space → the space. */
+  readonly #spaces = new Map<string, Map<string, Entry>>();
+
+  constructor({ client, clock }: LedgerOptions) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /** The one that belongs to these informers; it knows whatever they have heard of AddressBlocks. */
+  static of({ client, informers, system }: { client: Client; informers: Informers; system: Clock }): Ledger {
+    let ledger = ledgers.get(informers);
+    if (ledger === undefined) {
+      const created = new Ledger({ client, clock: system });
+      informers.of(AddressBlock).onChange((change) => created.observe(change));
+      ledgers.set(informers, created);
+      ledger = created;
+    }
+    return ledger;
+  }
+
+  space(namespace: string, name: string): Space {
+    return this.#entry(namespace, name).space;
+  }
+
+  /** The blocks of a namespace that say that somebody holds an address. */
+  blocksOf(namespace: string, uid: string): string[] {
+    const spaces = [...(this.#spaces.get(namespace)?.values() ?? [])];
+    return spaces.flatMap(({ space }) => space.heldBy(uid).map(({ address }) => blockOf(space, address)));
+  }
+
+  /** Addresses are looked for in the order of the requests, and recorded together. One outcome for each. */
+  hold(space: Space, requests: readonly Request[]): Promise<Outcome[]> {
+    return Promise.all(requests.map((request) => this.#hold(space, request)));
+  }
+
+  /** Resolves when it is on record that nobody holds these any more. */
+  async release(space: Space, holdings: readonly Holding[]): Promise<void> {
+    const { writer } = this.#entry(space.namespace, space.name);
+    await Promise.all(holdings.map((holding) => writer.write({ action: 'release', holding })));
+  }
+
+  observe({ before, now }: Change<AddressBlock>): void {
+    const block = now ?? before;
+    const { namespace = '', name, uid } = block.metadata;
+    const { space } = this.#entry(namespace, block.spec.space);
+    if (now !== undefined) space.observe(now);
+    else space.forget(name, uid);
+  }
+
+  async #hold(space: Space, request: Request): Promise<Outcome> {
+    const { writer } = this.#entry(space.namespace, space.name);
+    const { holder, network, subnet } = request;
+    for (;;) {
+      const placement = space.place(request);
+      if (placement.is !== 'kept') return placement;
+      const { address } = placement;
+      const holding = { address, holder, network, subnet, since: timestamp(this.#clock.now()) };
+      try {
+        // Lost: somebody else was faster, and the next look knows it.
+        if ((await writer.write({ action: 'hold', holding })) === 'written') return { is: 'held', holding };
+      } catch (error) {
+        return { is: 'unknown', error: asError(error) };
+      } finally {
+        space.settle(address);
+      }
+    }
+  }
+
+  #entry(namespace: string, name: string): Entry {
+    let spaces = this.#spaces.get(namespace);
+    if (spaces === undefined) {
+      spaces = new Map();
+      this.#spaces.set(namespace, spaces);
+    }
+    let entry = spaces.get(name);
+    if (entry === undefined) {
+      const space = new Space({ namespace, name });
+      entry = { space, writer: new BlockWriter({ client: this.#client, space }) };
+      spaces.set(name, entry);
+    }
+    return entry;
+  }
+}
+
+interface Entry {
+  readonly space: Space;
+  readonly writer: BlockWriter;
+}
+
+const ledgers = new WeakMap<Informers, Ledger>();

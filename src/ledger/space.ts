@@ -1,0 +1,184 @@
+import { Address, compareAddresses } from '../api/address.ts';
+import {
+  type AddressBlock,
+  type AddressHolder,
+  type AddressHolding,
+  blockName,
+  blockPrefix,
+} from '../api/netloom.io/address-block.ts';
+import { FreeSpace } from './free-space.ts';
+import type { Pool } from './pool.ts';
+
+/** An address, and who has it. */
+export interface Holding extends Omit<AddressHolding, 'address'> {
+  readonly address: Address;
+}
+
+/** Somebody wants an address, this one or any of a pool. */
+export interface Request {
+  readonly holder: AddressHolder;
+  readonly network: string;
+  readonly subnet: string;
+  readonly from: Address | Pool;
+}
+
+export type Placement =
+  /** The holder has an address for this network and subnet already. */
+  | { readonly is: 'held'; readonly holding: Holding }
+  /** This address is free, and kept for the holder until `settle`. */
+  | { readonly is: 'kept'; readonly address: Address }
+  | { readonly is: 'taken'; readonly by: Pick<Holding, 'address' | 'holder'> }
+  | { readonly is: 'full' };
+
+/**
+ * Who holds which address of a space, as far as we know: what the blocks say that we have seen or written, and what is about to be
+ * written. It may be behind; that nothing is given away twice is up to the version of the block that is written.
+ */
+export class Space {
+  readonly name: string;
+  readonly namespace: string;
+  readonly #free = { 4: new FreeSpace(4), 6: new FreeSpace(6) };
+  readonly #holdings = { 4: new Map<bigint, Holding>(), 6: new Map<bigint, Holding>() };
+  /** Addresses that are kept for somebody while their block is being written. */
+  readonly #kept = { 4: new Map<bigint, AddressHolder>(), 6: new Map<bigint, AddressHolder>() };
+  readonly #byHolder = new Map<string, Holding[]>();
+  readonly #blocks = new Map<string, Block>();
+  readonly #pools = new Set<Pool>();
+
+  constructor({ namespace, name }: { namespace: string; name: string }) {
+    this.namespace = namespace;
+    this.name = name;
+  }
+
+  /** Looks for an address; one that is free is kept for the holder. */
+  place({ holder, network, subnet, from }: Request): Placement {
+    const own = this.heldBy(holder.uid).find((holding) => holding.network === network && holding.subnet === subnet);
+    if (own !== undefined) return { is: 'held', holding: own };
+    const address = from instanceof Address ? from : from.lowestFree(this.#free[from.family]);
+    if (address === undefined) return { is: 'full' };
+    const by = this.holderOf(address);
+    if (by !== undefined) return { is: 'taken', by: { address, holder: by } };
+    this.#kept[address.family].set(address.value, holder);
+    this.#free[address.family].take(address);
+    return { is: 'kept', address };
+  }
+
+  /** The block was written, or will not be: from now on it alone says who has the address. */
+  settle(address: Address): void {
+    this.#kept[address.family].delete(address.value);
+    this.#freeUnlessHeld(address);
+  }
+
+  /** Who has the address, or is about to. */
+  holderOf(address: Address): AddressHolder | undefined {
+    return this.holdingAt(address)?.holder ?? this.#kept[address.family].get(address.value);
+  }
+
+  holdingAt({ family, value }: Address): Holding | undefined {
+    return this.#holdings[family].get(value);
+  }
+
+  heldBy(uid: string): readonly Holding[] {
+    return this.#byHolder.get(uid) ?? NOTHING;
+  }
+
+  /** The newest version that we know of a block. */
+  block(name: string): AddressBlock | undefined {
+    return this.#blocks.get(name)?.object;
+  }
+
+  holdingsIn(name: string): Iterable<Holding> {
+    return this.#blocks.get(name)?.holdings.values() ?? NOTHING;
+  }
+
+  /** From now on the pool hears of addresses that become free. */
+  addPool(pool: Pool): void {
+    this.#pools.add(pool);
+  }
+
+  removePool(pool: Pool): void {
+    this.#pools.delete(pool);
+  }
+
+  /** Takes in what a block says, unless we know better. */
+  observe(object: AddressBlock): void {
+    const { name, uid, resourceVersion } = object.metadata;
+    const before = this.#blocks.get(name);
+    if (before?.object.metadata.uid === uid && !isNewer(resourceVersion, before.object.metadata.resourceVersion)) {
+      return;
+    }
+    const known = before?.holdings ?? new Map<string, Holding>();
+    const holdings = new Map<string, Holding>();
+    for (const said of object.spec.holdings) {
+      const holding = sameHolding(known.get(said.address), said) ?? parsed(said);
+      if (holding !== undefined) holdings.set(said.address, holding);
+    }
+    this.#blocks.set(name, { object, holdings });
+    for (const [text, holding] of known) if (holdings.get(text) !== holding) this.#remove(holding);
+    for (const [text, holding] of holdings) if (known.get(text) !== holding) this.#add(holding);
+  }
+
+  /** The block is gone, and with it what it held. `uid`: only if it is still this one that we know. */
+  forget(name: string, uid?: string): void {
+    const before = this.#blocks.get(name);
+    if (before === undefined || (uid !== undefined && before.object.metadata.uid !== uid)) return;
+    this.#blocks.delete(name);
+    for (const holding of before.holdings.values()) this.#remove(holding);
+  }
+
+  #add(holding: Holding): void {
+    const { address, holder } = holding;
+    this.#holdings[address.family].set(address.value, holding);
+    this.#free[address.family].take(address);
+    this.#byHolder.set(holder.uid, [...this.heldBy(holder.uid), holding]);
+  }
+
+  #remove(holding: Holding): void {
+    const { address, holder } = holding;
+    const left = this.heldBy(holder.uid).filter((other) => other !== holding);
+    if (left.length === 0) this.#byHolder.delete(holder.uid);
+    else this.#byHolder.set(holder.uid, left);
+    if (this.holdingAt(address) !== holding) return;
+    this.#holdings[address.family].delete(address.value);
+    this.#freeUnlessHeld(address);
+  }
+
+  #freeUnlessHeld(address: Address): void {
+    if (this.holderOf(address) !== undefined) return;
+    this.#free[address.family].giveBack(address);
+    for (const pool of this.#pools) if (pool.family === address.family) pool.becameFree(address);
+  }
+}
+
+/** The name of the block that says who has the address. */
+export const blockOf = (space: Space, address: Address): string => blockName(space.name, blockPrefix(address));
+
+/** What a block that holds exactly this would say, lowest address first. */
+export const saying = (holdings: Iterable<Holding>): AddressHolding[] =>
+  [...holdings]
+    .sort((a, b) => compareAddresses(a.address, b.address))
+    .map(({ address, ...rest }) => ({ address: address.toString(), ...rest }));
+
+interface Block {
+  readonly object: AddressBlock;
+  /** By the text of the address. */
+  readonly holdings: ReadonlyMap<string, Holding>;
+}
+
+const NOTHING: readonly never[] = [];
+
+function sameHolding(known: Holding | undefined, said: AddressHolding): Holding | undefined {
+  if (known === undefined) return undefined;
+  const { holder, network, subnet, since } = known;
+  const same =
+    holder.uid === said.holder.uid && network === said.network && subnet === said.subnet && since === said.since;
+  return same ? known : undefined;
+}
+
+function parsed({ address: text, ...rest }: AddressHolding): Holding | undefined {
+  const address = Address.parse(text);
+  return address === undefined ? undefined : { ...rest, address };
+}
+
+/** Versions are decimal numbers of any length. */
+const isNewer = (a: string, b: string): boolean => a.length > b.length || (a.length === b.length && a > b);

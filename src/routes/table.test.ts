@@ -254,6 +254,19 @@ describe('what it costs', () => {
     assert.ok((t.networks.get(100)?.length ?? 0) < 100);
   });
 
+  test('a table that was large and is empty takes routes again', () => {
+    const t = table();
+    const [host, reader] = [new Listener(t), new Listener(t)];
+    t.subscribe(reader.participant, 100);
+    const texts = Array.from({ length: 300 }, (_, i) => `100#10.0.${i >> 8}.${i & 255}/32#2001:db8::1`);
+    for (let round = 0; round < 3; round += 1) {
+      for (const text of texts) t.claim(host.participant, wordsOf(text));
+      assert.equal(reader.listen().length, 300);
+      for (const text of texts) t.withdraw(host.participant, wordsOf(text));
+      assert.equal(reader.listen().length, 300);
+    }
+  });
+
   test('nothing is left of anybody when all have left', () => {
     const t = table();
     const listeners = [new Listener(t), new Listener(t), new Listener(t, 'server', true)];

@@ -86,7 +86,8 @@ export class VirtualNetwork {
     this.#holes = 0;
     this.#furthest = 0;
     for (const subscriber of this.subscribers) this.passed(subscriber.cursor);
-    if (this.#changes.length > 64 && kept * 4 < this.#changes.length) this.#changes = this.#changes.slice(0, kept * 2);
+    if (this.#changes.length > 64 && kept * 4 < this.#changes.length)
+      this.#changes = this.#changes.slice(0, 16 + kept * 2);
   }
 }
 

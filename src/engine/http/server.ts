@@ -4,7 +4,7 @@ import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { ApiError, badRequest, tooLarge } from '../../api/status.ts';
+import { type ApiError, badRequest, tooLarge } from '../../api/status.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { KeyPair } from '../auth/authority.ts';
 import type { Identities } from '../auth/identity.ts';
@@ -177,28 +177,31 @@ function callOf(request: IncomingMessage): Omit<Call, 'user'> & { user: Call['us
   };
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > LARGEST_BODY) throw bodyTooLarge(request);
+function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;
-  try {
-    for await (const chunk of request) {
-      size += chunk.length;
-      if (size > LARGEST_BODY) throw bodyTooLarge(request);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    if (error instanceof ApiError) throw error;
-    throw badRequest('the body of the request broke off');
+  const refuse = (error: ApiError) => {
+    // What still comes is thrown away, so that the refusal gets through.
+    request.removeAllListeners('data');
+    request.resume();
+    reject(error);
+  };
+  const tooMuch = () => refuse(tooLarge(`Request entity too large: limit is ${LARGEST_BODY}`));
+  if (Number(request.headers['content-length'] ?? 0) > LARGEST_BODY) {
+    tooMuch();
+    return promise;
   }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size);
-}
-
-function bodyTooLarge(request: IncomingMessage): ApiError {
-  // What still comes is thrown away, so that the refusal gets through.
-  request.resume();
-  return tooLarge(`Request entity too large: limit is ${LARGEST_BODY}`);
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    chunks.push(chunk);
+    if (size > LARGEST_BODY) tooMuch();
+  });
+  request.once('end', () =>
+    resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size)),
+  );
+  request.once('close', () => reject(badRequest('the body of the request broke off')));
+  return promise;
 }
 
 /** Only a certificate that our own authority signed says who somebody is. */

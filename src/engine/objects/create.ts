@@ -9,6 +9,7 @@ import { RevisionMismatch } from '../store/errors.ts';
 import type { Context, Target, WriteOptions, Written } from './context.ts';
 import { decode, encodeAt, toStorage, view } from './encoding.ts';
 import { fillIn, requireIdentity, type Submission, takeIn } from './intake.ts';
+import { resetFields } from './replace.ts';
 
 /** Stores a new object. `track` is left out where the fields' owners are known already (server-side apply). */
 export async function create(
@@ -69,6 +70,7 @@ async function store(
           manager: options.fieldManager,
           schema: endpoint.schema,
           apiVersion: endpoint.apiVersion,
+          resetFields: resetFields(endpoint, ''),
           now,
         });
   const faults = resource.rules.validate(owned, undefined);

@@ -11,7 +11,7 @@ import type { Context, Target, WriteOptions, Written } from './context.ts';
 import { create } from './create.ts';
 import { objectOf } from './encoding.ts';
 import { requireIdentity } from './intake.ts';
-import { replace } from './replace.ts';
+import { replace, resetFields } from './replace.ts';
 
 export const PATCH_TYPES = {
   json: 'application/json-patch+json',
@@ -103,6 +103,7 @@ async function apply(
     schema: endpoint.schema,
     apiVersion: endpoint.apiVersion,
     ...(subresource === '' ? {} : { subresource }),
+    resetFields: resetFields(endpoint, subresource),
     now: context.timestamp(),
   });
   const submission = { object: structuredClone(object), duplicates };

@@ -2,6 +2,7 @@ import { equalJson, isJsonObject, type JsonObject } from '../../api/json.ts';
 import type { ApiObject } from '../../api/object.ts';
 import { metadataOf } from '../../api/object.ts';
 import { conflict, type FieldError, invalid, modified, notFound } from '../../api/status.ts';
+import { keepIdleTimes } from '../patch/managed-fields/times.ts';
 import { trackUpdate } from '../patch/managed-fields/update.ts';
 import { type Endpoint, nameOf, uidOf } from '../resources/resource.ts';
 import { RevisionMismatch } from '../store/errors.ts';
@@ -88,15 +89,19 @@ export async function replace(
     metadataOf(object)['generation'] = generationOf(before) + 1;
   }
   if (ownership === 'track') {
-    object = trackUpdate({
-      live: before,
-      updated: object,
-      manager: options.fieldManager,
-      schema: endpoint.schema,
-      apiVersion: endpoint.apiVersion,
-      ...(subresource === '' ? {} : { subresource }),
-      now: context.timestamp(),
-    });
+    object = keepIdleTimes(
+      before,
+      trackUpdate({
+        live: before,
+        updated: object,
+        manager: options.fieldManager,
+        schema: endpoint.schema,
+        apiVersion: endpoint.apiVersion,
+        ...(subresource === '' ? {} : { subresource }),
+        resetFields: resetFields(endpoint, subresource),
+        now: context.timestamp(),
+      }),
+    );
   }
   const faults = [...finalizerFaults(before, object), ...rules.validate(object, before)];
   if (faults.length > 0) throw invalid(resource, nameOf(before), faults);
@@ -138,6 +143,12 @@ export const generationOf = (object: JsonObject): number => {
   const generation = metadataOf(object)['generation'];
   return typeof generation === 'number' ? generation : 0;
 };
+
+/** Fields that a write through this address cannot change, so that nobody comes to own them by naming them. */
+export function resetFields(endpoint: Endpoint, subresource: string): readonly string[] {
+  if (subresource === 'status') return ['spec'];
+  return hasStatus(endpoint) ? ['status'] : [];
+}
 
 export const hasStatus = (endpoint: Endpoint): boolean =>
   endpoint.subresources.some((subresource) => subresource.name === 'status');

@@ -4,6 +4,7 @@ import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
+import type { UserInfo } from '../../api/admission.ts';
 import { type ApiError, badRequest, tooLarge } from '../../api/status.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { KeyPair } from '../auth/authority.ts';
@@ -32,6 +33,8 @@ export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Who speaks on a connection, by the header that said so. */
+  readonly #users = new WeakMap<Socket, { authorization: string | undefined; user: UserInfo }>();
   /** How to end each watch that is open. */
   readonly #streams = new Set<() => void>();
 
@@ -102,10 +105,7 @@ export class HttpServer {
     const call = callOf(request);
     let answer: Answer | Stream;
     try {
-      const user = this.#options.identities.identify({
-        authorization: request.headers.authorization,
-        certificate: certificateOf(request),
-      });
+      const user = this.#userOf(request);
       answer = await api.answer({ ...call, user });
     } catch (error) {
       answer = api.failure(error, call);
@@ -113,6 +113,16 @@ export class HttpServer {
     if (response.destroyed) return;
     if (isStream(answer)) await this.#stream(answer, call, response);
     else await send(answer, request, response);
+  }
+
+  /** Who asks. A connection that shows the same token again is not looked up again. */
+  #userOf(request: IncomingMessage): UserInfo {
+    const { authorization } = request.headers;
+    const known = this.#users.get(request.socket);
+    if (known !== undefined && known.authorization === authorization) return known.user;
+    const user = this.#options.identities.identify({ authorization, certificate: certificateOf(request) });
+    this.#users.set(request.socket, { authorization, user });
+    return user;
   }
 
   async #stream(stream: Stream, call: Call, response: ServerResponse): Promise<void> {
@@ -200,7 +210,9 @@ function bodyOf(request: IncomingMessage): Promise<Buffer> {
   request.once('end', () =>
     resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size)),
   );
-  request.once('close', () => reject(badRequest('the body of the request broke off')));
+  request.once('close', () => {
+    if (!request.complete) reject(badRequest('the body of the request broke off'));
+  });
   return promise;
 }
 

@@ -6,6 +6,7 @@ import { ApiError, alreadyExists, forbidden, invalid, methodNotAllowed, notFound
 import { trackUpdate } from '../patch/managed-fields/update.ts';
 import { type Endpoint, nameOf, type Resource } from '../resources/resource.ts';
 import { RevisionMismatch } from '../store/errors.ts';
+import type { Version } from '../store/version.ts';
 import type { Context, Target, WriteOptions, Written } from './context.ts';
 import { decode, encodeAt, toStorage, view } from './encoding.ts';
 import { fillIn, requireIdentity, type Submission, takeIn } from './intake.ts';
@@ -112,7 +113,7 @@ function requireOpenNamespace(context: Context, resource: Resource, namespace: s
   if (!resource.namespaced) return;
   const found = context.store.newest('namespaces', '', namespace);
   if (found === undefined) throw notFound({ group: '', plural: 'namespaces', kind: 'Namespace' }, namespace);
-  if (metadataOf(decode(found.bytes))['deletionTimestamp'] === undefined) return;
+  if (!isEnding(found)) return;
   throw forbidden(
     resource,
     name,
@@ -126,6 +127,10 @@ function requireOpenNamespace(context: Context, resource: Resource, namespace: s
     ],
   );
 }
+
+/** Looking for the word first spares nearly every create from decoding its namespace. */
+const isEnding = ({ bytes }: Version): boolean =>
+  bytes.includes('"deletionTimestamp"') && metadataOf(decode(bytes))['deletionTimestamp'] !== undefined;
 
 /** Letters and digits that cannot be mistaken for each other, nor make words. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';

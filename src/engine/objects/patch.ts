@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
+import { cloneJson, isJsonObject, type Json } from '../../api/json.ts';
 import { metadataOf } from '../../api/object.ts';
 import { badRequest, modified, notFound, unsupportedMediaType } from '../../api/status.ts';
 import { jsonPatch } from '../patch/json-patch.ts';
@@ -69,7 +69,7 @@ async function change(
         : strategicMergePatch(before, document, endpoint.schema);
   if (!isJsonObject(patched)) throw badRequest('the patch makes something of the object that is no object');
   // The patch functions share structure with their input; from here on the object is changed in place.
-  const object: JsonObject = structuredClone(patched);
+  const object = cloneJson(patched);
   const metadata = requireIdentity(target, object);
   const asked = metadata['resourceVersion'] ?? '';
   if (asked !== '' && asked !== String(old.revision)) throw modified(endpoint.resource, name);
@@ -85,7 +85,7 @@ async function apply(
   const { endpoint, namespace, name, subresource } = target;
   if (!isJsonObject(document))
     throw badRequest('an apply patch is an object: the fields that the applier wants to own');
-  const applied = structuredClone(document);
+  const applied = cloneJson(document);
   const metadata = requireIdentity(target, applied);
   if (metadata['managedFields'] !== undefined) {
     throw badRequest('metadata.managedFields must be nil');
@@ -106,7 +106,7 @@ async function apply(
     resetFields: resetFields(endpoint, subresource),
     now: context.timestamp(),
   });
-  const submission = { object: structuredClone(object), duplicates };
+  const submission = { object: cloneJson(object), duplicates };
   if (old === undefined) {
     if (subresource !== '') throw notFound(endpoint.resource, name);
     return create(context, target, submission, options, 'tracked');

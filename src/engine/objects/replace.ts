@@ -1,4 +1,4 @@
-import { equalJson, isJsonObject, type JsonObject } from '../../api/json.ts';
+import { cloneJson, equalJson, isJsonObject, type JsonObject } from '../../api/json.ts';
 import type { ApiObject } from '../../api/object.ts';
 import { metadataOf } from '../../api/object.ts';
 import { conflict, type FieldError, invalid, modified, notFound } from '../../api/status.ts';
@@ -33,7 +33,13 @@ export async function update(
     if (asked !== '' && asked !== String(old.revision)) throw modified(resource, name);
     try {
       // A write that may be tried again works on a copy.
-      return await replace(context, target, old, asked === '' ? structuredClone(submission) : submission, options);
+      return await replace(
+        context,
+        target,
+        old,
+        asked === '' ? { ...submission, object: cloneJson(submission.object) } : submission,
+        options,
+      );
     } catch (error) {
       if (!(error instanceof RevisionMismatch)) throw error;
       // Overtaken between reading and writing: with a version in hand the client must decide, without one we go on.

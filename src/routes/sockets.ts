@@ -118,8 +118,10 @@ function serveWire(socket: Socket, open: (wire: Wire) => WireHandler): void {
 }
 
 /** The common name, and the names the certificate is also valid for. */
-function namesIn(certificate: PeerCertificate): string[] {
-  const others = certificate.subjectaltname?.split(', ').filter((name) => name.startsWith('DNS:')) ?? [];
-  const common = certificate.subject?.CN;
-  return [...(typeof common === 'string' ? [common] : []), ...others.map((name) => name.slice('DNS:'.length))];
+function namesIn({ subject, subjectaltname = '' }: PeerCertificate): string[] {
+  // Node quotes names with commas and the like. Nobody needs them, and splitting them could make up a name.
+  const others = subjectaltname.includes('"')
+    ? []
+    : subjectaltname.split(', ').filter((name) => name.startsWith('DNS:'));
+  return [...(typeof subject.CN === 'string' ? [subject.CN] : []), ...others.map((name) => name.slice('DNS:'.length))];
 }

@@ -111,7 +111,7 @@ export class Speaker {
       patience,
       log,
       link: (wire, own) => this.#link(wire, { direction: 'outgoing', rules: serverRules, upstream: own }),
-      wanted: () => this.#interests(),
+      wanted: () => this.interests(),
     });
     this.upstreams.add(upstream);
     upstream.start();
@@ -216,7 +216,8 @@ export class Speaker {
     for (const link of busy) if (link.pump(this.#scratch)) this.#wake(link);
   }
 
-  *#interests(): Generator<number> {
+  /** The virtual networks that hosts here want to know of. */
+  *interests(): Generator<number> {
     for (const { vni, interested } of this.table.networks.values()) if (interested > 0) yield vni;
   }
 }

@@ -1,0 +1,16 @@
+/** What is wrong with a port number. */
+export const portFaults = (port: number): string[] =>
+  Number.isInteger(port) && port >= 1 && port <= 65535 ? [] : ['must be between 1 and 65535, inclusive'];
+
+/** What is wrong with the name of a port, by which services find it in containers. */
+export function portNameFaults(name: string): string[] {
+  const faults: string[] = [];
+  if (Buffer.byteLength(name) > 15) faults.push('must be no more than 15 characters');
+  if (!/^[-a-z0-9]+$/.test(name)) {
+    faults.push('must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)');
+  }
+  if (!/[a-z]/.test(name)) faults.push('must contain at least one letter (a-z)');
+  if (name.includes('--')) faults.push('must not contain consecutive hyphens');
+  if (name.startsWith('-') || name.endsWith('-')) faults.push('must not begin or end with a hyphen');
+  return faults;
+}

@@ -9,6 +9,8 @@ import { blockOf, type Holding, type Space, saying } from './space.ts';
 export interface Change {
   readonly action: 'hold' | 'release';
   readonly holding: Holding;
+  /** Whose address may be taken over, as a UID. */
+  readonly heirOf?: string | undefined;
 }
 
 /** `lost`: somebody else has the address. */
@@ -76,10 +78,10 @@ export class BlockWriter {
   }
 
   /** What the newest block that we know already says needs no write. */
-  #settled({ action, holding, resolve }: Pending): boolean {
+  #settled({ action, holding, heirOf, resolve }: Pending): boolean {
     const now = this.#space.holdingAt(holding.address)?.holder.uid;
     const ours = now === holding.holder.uid;
-    if (action === 'hold' ? now === undefined : ours) return false;
+    if (action === 'hold' ? now === undefined || (!ours && now === heirOf) : ours) return false;
     resolve(action === 'release' || ours ? 'written' : 'lost');
     return true;
   }
@@ -88,8 +90,9 @@ export class BlockWriter {
     const { namespace, name: space } = this.#space;
     const holdings = new Set(this.#space.holdingsIn(name));
     for (const { action, holding } of changes) {
+      const before = this.#space.holdingAt(holding.address);
+      if (before !== undefined) holdings.delete(before);
       if (action === 'hold') holdings.add(holding);
-      else for (const held of holdings) if (held.address.equals(holding.address)) holdings.delete(held);
     }
     const spec = { space, prefix: prefix.toString(), holdings: saying(holdings) };
     // A block that says something must not vanish by accident: what it says would be free for others.

@@ -77,7 +77,7 @@ export class Ledger {
 
   async #hold(space: Space, request: Request): Promise<Outcome> {
     const { writer } = this.#entry(space.namespace, space.name);
-    const { holder, network, subnet } = request;
+    const { holder, network, subnet, heirOf } = request;
     for (;;) {
       const placement = space.place(request);
       if (placement.is !== 'kept') return placement;
@@ -85,7 +85,7 @@ export class Ledger {
       const holding = { address, holder, network, subnet, since: timestamp(this.#clock.now()) };
       try {
         // Lost: somebody else was faster, and the next look knows it.
-        if ((await writer.write({ action: 'hold', holding })) === 'written') return { is: 'held', holding };
+        if ((await writer.write({ action: 'hold', holding, heirOf })) === 'written') return { is: 'held', holding };
       } catch (error) {
         return { is: 'unknown', error: asError(error) };
       } finally {

@@ -20,10 +20,12 @@ export interface Request {
   readonly network: string;
   readonly subnet: string;
   readonly from: Address | Pool;
+  /** An address that the object of this UID holds is taken over from it. */
+  readonly heirOf?: string;
 }
 
 export type Placement =
-  /** The holder has an address for this network and subnet already. */
+  /** The holder has that address, or some address for this network and subnet, already. */
   | { readonly is: 'held'; readonly holding: Holding }
   /** This address is free, and kept for the holder until `settle`. */
   | { readonly is: 'kept'; readonly address: Address }
@@ -51,16 +53,24 @@ export class Space {
   }
 
   /** Looks for an address; one that is free is kept for the holder. */
-  place({ holder, network, subnet, from }: Request): Placement {
-    const own = this.heldBy(holder.uid).find((holding) => holding.network === network && holding.subnet === subnet);
+  place({ holder, network, subnet, from, heirOf }: Request): Placement {
+    const own = this.heldBy(holder.uid).find((holding) =>
+      from instanceof Address ? holding.address.equals(from) : holding.network === network && holding.subnet === subnet,
+    );
     if (own !== undefined) return { is: 'held', holding: own };
     const address = from instanceof Address ? from : from.lowestFree(this.#free[from.family]);
     if (address === undefined) return { is: 'full' };
     const by = this.holderOf(address);
-    if (by !== undefined) return { is: 'taken', by: { address, holder: by } };
+    if (by !== undefined && by.uid !== heirOf) return { is: 'taken', by: { address, holder: by } };
     this.#kept[address.family].set(address.value, holder);
     this.#free[address.family].take(address);
     return { is: 'kept', address };
+  }
+
+  /** Whether a request from there would find something now. */
+  couldServe(from: Address | Pool): boolean {
+    if (from instanceof Address) return this.holderOf(from) === undefined;
+    return from.lowestFree(this.#free[from.family]) !== undefined;
   }
 
   /** The block was written, or will not be: from now on it alone says who has the address. */

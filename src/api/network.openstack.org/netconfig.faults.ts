@@ -33,7 +33,8 @@ export function memberFaults(text: string, prefix: Prefix, field: string): Field
   return [...familyFaults(text, address, prefix, field), ...placeFaults(text, address, prefix, field)];
 }
 
-function subnetFaults(subnet: NetConfigSubnet, at: string): FieldError[] {
+/** What is wrong with a subnet, apart from what it shares with others. */
+export function subnetFaults(subnet: NetConfigSubnet, at: string): FieldError[] {
   const faults: FieldError[] = [];
   if (subnet.vlan !== undefined && subnet.vlan < 0) {
     faults.push(invalid(`${at}.vlan`, subnet.vlan, 'a VLAN is a number from 0 to 4094'));

@@ -45,7 +45,7 @@ function checkAnyOf(check: ValueCheck, node: Node, attempt: Attempt, say: Say): 
     if (best === undefined || result.matches > best.matches) best = result;
   }
   say('validate at least one schema (anyOf)');
-  if (best !== undefined) check.faults.addAll(best);
+  if (best !== undefined) check.faults.merge(best);
 }
 
 function checkOneOf(check: ValueCheck, node: Node, attempt: Attempt, say: Say): void {
@@ -59,14 +59,14 @@ function checkOneOf(check: ValueCheck, node: Node, attempt: Attempt, say: Say): 
   const count = valid === undefined ? 'Found none valid' : `Found ${others.length + 1} valid alternatives`;
   say(`validate one and only one schema (oneOf). ${count}`);
   if (valid === undefined) {
-    check.faults.addAll(results.reduce((best, result) => (result.matches > best.matches ? result : best)));
+    check.faults.merge(results.reduce((best, result) => (result.matches > best.matches ? result : best)));
   }
 }
 
 function checkAllOf(check: ValueCheck, node: Node, attempt: Attempt, say: Say): void {
   if (node.allOf.length === 0) return;
   const results = node.allOf.map(attempt);
-  for (const result of results) check.faults.addAll(result);
+  for (const result of results) check.faults.merge(result);
   const invalid = results.filter((result) => result.list.length > 0).length;
   if (invalid > 0) say(`validate all the schemas (allOf)${invalid === results.length ? '. None validated' : ''}`);
 }

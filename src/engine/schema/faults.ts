@@ -24,8 +24,12 @@ export class Faults {
     this.list.length = Math.min(this.list.length, count);
   }
 
-  addAll(others: Faults): void {
-    for (const fault of others.list) this.add(fault);
+  addEach(faults: Iterable<FieldError>): void {
+    for (const fault of faults) this.add(fault);
+  }
+
+  merge(others: Faults): void {
+    this.addEach(others.list);
     this.matches += others.matches;
   }
 }

@@ -12,8 +12,16 @@ export interface ValidateOptions {
   readonly old?: Json | undefined;
 }
 
-/** Every fault of a value: against the schema, of embedded objects, of duplicates in lists, and against the CEL rules. */
+/** Every fault of a whole object: against the schema, of embedded objects, of duplicates in lists, and against the CEL rules. */
 export function validate(value: Json, schema: JsonSchema, { old }: ValidateOptions = {}): FieldError[] {
+  const faults = shapeFaults(value, schema, old);
+  if (!hasRules(schema)) return listed(faults);
+  const more = faults.some(isBlocking) ? [RULES_NOT_CHECKED] : ruleFaults(value, schema, { old, isResource: true });
+  return listed([...faults, ...more]);
+}
+
+/** Everything but the rules, of any part of an object. */
+export function shapeFaults(value: Json, schema: JsonSchema, old?: Json): FieldError[] {
   const node = nodeOf(schema);
   const check = new ValueCheck(false);
   check.value(value, node);
@@ -26,9 +34,7 @@ export function validate(value: Json, schema: JsonSchema, { old }: ValidateOptio
   }
   faults = [...faults, ...check.embeddedFaults.list];
   if (check.listFaults.list.length > 0 && !hasListFaults(old, schema)) faults.push(...check.listFaults.list);
-  if (hasRules(schema))
-    faults.push(...(faults.some(isBlocking) ? [RULES_NOT_CHECKED] : ruleFaults(value, schema, old)));
-  return listed(faults);
+  return faults;
 }
 
 /** Faults after which the value may not be what rules take it for, or too much of it. */

@@ -3,6 +3,7 @@ import type { AstNode } from './ast.ts';
 import { children, nodesIn, stepsIn } from './ast.ts';
 import { HasMacro } from './has.ts';
 import { LazyObject } from './lazy-object.ts';
+import { lengthOf } from './library/comprehensions.ts';
 import { MATCHES } from './library/text.ts';
 import { meter, textCost } from './meter.ts';
 
@@ -58,12 +59,6 @@ function before(node: AstNode, act: (...operands: unknown[]) => void): void {
     act(...operands);
     return handle(...operands);
   };
-}
-
-function lengthOf(range: unknown): number {
-  if (Array.isArray(range)) return range.length;
-  if (range instanceof Map) return range.size;
-  return typeof range === 'object' && range !== null ? Object.keys(range).length : 0;
 }
 
 /** What a value costs where it is read once at its uppermost level. */

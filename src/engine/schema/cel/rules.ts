@@ -3,6 +3,7 @@ import type { Json } from '../../../api/json.ts';
 import type { JsonSchema, ValidationRule } from '../../../api/json-schema.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { MAX_DEPTH } from '../depth.ts';
+import { Faults } from '../faults.ts';
 import { Place } from '../place.ts';
 import { isUnchanged, itemsBefore, memberBefore } from '../ratchet.ts';
 import type { CompiledRule } from './compile.ts';
@@ -12,14 +13,17 @@ import { evaluateRule, OBJECT_LIMIT, ruleName } from './evaluate.ts';
 /** Whether there is any rule in a schema. */
 export const hasRules = (schema: JsonSchema): boolean => guardOf(schema) !== undefined;
 
-/** What the rules of a schema find wrong with an object; `old` is what it replaces. */
-export function ruleFaults(value: Json, schema: JsonSchema, old: Json | undefined): FieldError[] {
+/** What the rules of a schema find wrong with a value; `old` is what it replaces. */
+export function ruleFaults(
+  value: Json,
+  schema: JsonSchema,
+  { old, isResource }: { readonly old: Json | undefined; readonly isResource: boolean },
+): FieldError[] {
   const guard = guardOf(schema);
   if (guard === undefined) return [];
   const check = new RuleCheck();
-  const anchor = old === undefined ? undefined : { value, old, schema };
-  check.value(value, guard, { old, anchor, isResource: true });
-  return check.faults;
+  check.value(value, guard, { old, anchor: old === undefined ? undefined : { value, old, schema }, isResource });
+  return check.faults.list;
 }
 
 /** A schema node with rules, or with rules somewhere below. Other nodes have none, and are passed by. */
@@ -64,13 +68,14 @@ interface Before {
 }
 
 class RuleCheck {
-  readonly faults: FieldError[] = [];
+  readonly faults = new Faults();
   readonly #place = new Place();
   #budget = OBJECT_LIMIT;
 
   /** Rules are about values, not about null. False when the budget is used up: then nothing more is checked. */
   value(value: Json, guard: Guard, before: Before): boolean {
     if (value === null || this.#place.depth > MAX_DEPTH) return true;
+    if (this.faults.isFull) return false;
     if (guard.hasOwn && !this.#ownRules(value, guard.schema, before)) return false;
     if (Array.isArray(value)) return this.#items(value, guard, before);
     return typeof value !== 'object' || this.#members(value, guard, before);
@@ -111,7 +116,7 @@ class RuleCheck {
     const { rules, read } = compiledRules(schema, isResource);
     const type = schema.type ?? '';
     const invalid = (detail: string): void => {
-      this.faults.push({ type: 'Invalid', field: this.#place.bracketed(), value: type, detail });
+      this.faults.add({ type: 'Invalid', field: this.#place.bracketed(), value: type, detail });
     };
     const hasOld = old !== undefined && old !== null;
     const self = read(value);
@@ -139,7 +144,7 @@ class RuleCheck {
       }
       if (outcome.kind === 'error') invalid(errorDetail(outcome.error, compiled));
       else if (outcome.kind === 'fails' && (usesOldSelf || !isSettled(anchor))) {
-        this.faults.push(faultOf(rule, this.#fieldOf(compiled), type, outcome.message));
+        this.faults.add(faultOf(rule, this.#fieldOf(compiled), type, outcome.message));
       }
     }
     return true;

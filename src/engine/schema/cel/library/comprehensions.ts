@@ -78,8 +78,9 @@ class TwoVariables implements Macro {
   }
 
   evaluate(evaluator: Evaluator, _: Macro, scope: Scope): unknown {
-    const members = membersOf(evaluator.run(this.#range, scope), this.#name);
-    meter.charge(members.length * this.#steps);
+    const range = evaluator.run(this.#range, scope);
+    meter.charge(lengthOf(range) * (this.#steps + 1));
+    const members = membersOf(range, this.#name);
     const [outer, inner] = this.#scopes ?? [];
     if (outer === undefined || inner === undefined) throw new Error(`${this.#name}() was not checked`);
     const within = ([key, value]: Member): Scope =>
@@ -137,6 +138,7 @@ function decided(loop: Loop, decisive: boolean): boolean {
   for (const answer of loop.answers()) {
     if (answer === decisive) return decisive;
     if (answer instanceof Error) error ??= answer;
+    if (meter.isExhausted) break;
   }
   if (error !== undefined) throw error;
   return !decisive;
@@ -155,6 +157,13 @@ const merged: Run = (loop) => {
   }
   return all;
 };
+
+/** How many times a macro goes round. */
+export function lengthOf(range: unknown): number {
+  if (Array.isArray(range)) return range.length;
+  if (range instanceof Map) return range.size;
+  return typeof range === 'object' && range !== null ? Object.keys(range).length : 0;
+}
 
 function membersOf(range: unknown, macro: string): Member[] {
   if (Array.isArray(range)) return range.map((item, i) => [BigInt(i), item]);

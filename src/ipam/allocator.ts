@@ -1,0 +1,149 @@
+import type { Address } from '../api/address.ts';
+import type { AddressHolder } from '../api/netloom.io/address-block.ts';
+import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
+import type { Reservation } from '../api/network.openstack.org/reservation.ts';
+import type { Ledger, Outcome } from '../ledger/ledger.ts';
+import type { Holding, Request, Space } from '../ledger/space.ts';
+import { explain } from './explain.ts';
+import type { Networks, Subnet } from './networks.ts';
+import { type Plan, type PlanEntry, plan } from './plan.ts';
+import type { Reserved } from './reservation.ts';
+import type { Waiting, Wanted } from './waiting.ts';
+
+/** An IPSet that is to have addresses, and the Reservation of its name. */
+export interface Applicant {
+  readonly ipSet: IPSet;
+  readonly reservation: Reservation | undefined;
+}
+
+/** What an IPSet has after a pass, and what it lacks. */
+export interface Allotment extends Applicant {
+  readonly reserved: readonly (Reserved & { readonly request: NetworkRequest })[];
+  /** Why something is missing, a sentence each. */
+  readonly problems: readonly string[];
+  /** Asking again may help. */
+  readonly error: Error | undefined;
+  /** Held, and to be given back once its Reservation does not name it. */
+  readonly surplus: readonly Holding[];
+  /** Something that it lacks has become free in the meantime. */
+  readonly mayAskAgain: boolean;
+}
+
+export interface Allocator {
+  readonly ledger: Ledger;
+  readonly space: Space;
+  readonly networks: Networks;
+  readonly waiting: Waiting;
+}
+
+/** Gives each applicant what can be given, older ones first. Answers in the order of the applicants. */
+export async function allot(allocator: Allocator, applicants: readonly Applicant[]): Promise<Allotment[]> {
+  const { space, networks } = allocator;
+  const plans = applicants.map((applicant) =>
+    plan({ ...applicant, networks, holdings: space.heldBy(applicant.ipSet.metadata.uid) }),
+  );
+  const questions = applicants
+    .flatMap((applicant, i) => (plans[i]?.entries ?? []).flatMap((entry) => questionsOf(applicant, entry)))
+    .sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : Number(ageOf(a) > ageOf(b))));
+  const answers = new Map(await ask(allocator, questions));
+  // A wish that cannot be met is no more than a request for any address.
+  const unmet = questions.filter(({ entry }) => entry.goal.is === 'wished' && answers.get(entry)?.is === 'taken');
+  for (const [entry, answer] of await ask(allocator, unmet.map(withoutWish))) answers.set(entry, answer);
+  return applicants.map((applicant, i) => allotment(allocator, applicant, plans[i] ?? NOTHING, answers));
+}
+
+export const holderOf = ({ metadata: { name, uid } }: IPSet): AddressHolder => ({
+  apiGroup: IPSet.group,
+  kind: IPSet.kind,
+  name,
+  uid,
+});
+
+/** What the ledger is asked for a part of a plan. */
+interface Question extends Wanted {
+  readonly applicant: Applicant;
+  readonly entry: PlanEntry;
+}
+
+function questionsOf(applicant: Applicant, entry: PlanEntry): Question[] {
+  const { goal } = entry;
+  if (goal.is === 'held' || goal.is === 'impossible') return [];
+  return [{ applicant, entry, ...wantedOf(goal) }];
+}
+
+const wantedOf = (goal: { subnet: Subnet; address?: Address }): Wanted =>
+  goal.address === undefined ? { subnet: goal.subnet } : { subnet: goal.subnet, address: goal.address };
+
+const withoutWish = ({ applicant, entry, subnet }: Question): Question => ({ applicant, entry, subnet });
+
+const ageOf = ({ applicant }: Question): string => applicant.ipSet.metadata.creationTimestamp;
+
+async function ask(
+  { ledger, space, waiting }: Allocator,
+  questions: readonly Question[],
+): Promise<(readonly [PlanEntry, Outcome])[]> {
+  const present = new Set(questions.map(({ applicant }) => applicant.ipSet.metadata.uid));
+  const [later, now] = partition(
+    questions,
+    (question) =>
+      question.entry.goal.is !== 'promised' && waiting.mustYield(question.applicant.ipSet, question, present),
+  );
+  const outcomes = await ledger.hold(space, now.map(requestOf));
+  const answers = now.flatMap(({ entry }, i) => {
+    const outcome = outcomes[i];
+    return outcome === undefined ? [] : [[entry, outcome] as const];
+  });
+  return [...answers, ...later.map(({ entry }) => [entry, { is: 'full' }] as const)];
+}
+
+const requestOf = ({ applicant: { ipSet, reservation }, subnet, address }: Question): Request => ({
+  holder: holderOf(ipSet),
+  network: subnet.network.name,
+  subnet: subnet.definition.name,
+  from: address ?? subnet.pool,
+  // A Reservation that was there before its IPSet held the addresses itself.
+  ...(reservation === undefined ? {} : { heirOf: reservation.metadata.uid }),
+});
+
+function allotment(
+  { space, waiting }: Allocator,
+  applicant: Applicant,
+  { entries, surplus }: Plan,
+  answers: ReadonlyMap<PlanEntry, Outcome>,
+): Allotment {
+  const reserved: Allotment['reserved'][number][] = [];
+  const problems: string[] = [];
+  const lacking: Wanted[] = [];
+  let error: Error | undefined;
+  for (const entry of entries) {
+    const { request, goal } = entry;
+    const outcome = answers.get(entry);
+    if (goal.is === 'held') {
+      reserved.push({ request, subnet: goal.subnet, address: goal.address });
+    } else if (goal.is === 'impossible') {
+      problems.push(goal.why);
+    } else if (outcome?.is === 'held') {
+      reserved.push({ request, subnet: goal.subnet, address: outcome.holding.address });
+    } else if (outcome !== undefined) {
+      problems.push(explain(outcome, goal.subnet));
+      if (outcome.is === 'unknown') error = outcome.error;
+      else lacking.push(wantedOf(goal.is === 'wished' ? { subnet: goal.subnet } : goal));
+    }
+  }
+  const { ipSet } = applicant;
+  waiting.set(ipSet, lacking);
+  const present = new Set([ipSet.metadata.uid]);
+  // Whoever becomes free while we are not yet in the queue does not wake us.
+  const mayAskAgain = lacking.some(
+    (wanted) => space.couldServe(wanted.address ?? wanted.subnet.pool) && !waiting.mustYield(ipSet, wanted, present),
+  );
+  return { ...applicant, reserved, problems, error, surplus, mayAskAgain };
+}
+
+function partition<T>(items: readonly T[], belongs: (item: T) => boolean): [T[], T[]] {
+  const groups: [T[], T[]] = [[], []];
+  for (const item of items) groups[belongs(item) ? 0 : 1].push(item);
+  return groups;
+}
+
+const NOTHING: Plan = { entries: [], surplus: [] };

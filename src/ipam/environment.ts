@@ -1,0 +1,109 @@
+import { Address } from '../api/address.ts';
+import { AddressBlock, type AddressHolding } from '../api/netloom.io/address-block.ts';
+import { IPSet } from '../api/network.openstack.org/ipset.ts';
+import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
+import { Reservation } from '../api/network.openstack.org/reservation.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Space } from '../ledger/space.ts';
+import type { Caches } from '../runtime/cache.ts';
+import { type Ref, refOf } from '../runtime/ref.ts';
+import { importReservations } from './import.ts';
+import { Networks } from './networks.ts';
+import { Waiting } from './waiting.ts';
+
+/** The space that the addresses of hosts live in, one in each namespace. */
+export const UNDERLAY = 'underlay';
+
+/** What the IPSets of one namespace share. */
+export class Environment {
+  readonly ledger: Ledger;
+  readonly space: Space;
+  readonly waiting = new Waiting();
+  #networks: Networks | undefined;
+  #imported = false;
+
+  constructor({ ledger, namespace }: { ledger: Ledger; namespace: string }) {
+    this.ledger = ledger;
+    this.space = ledger.space(namespace, UNDERLAY);
+  }
+
+  /** What the NetConfig says now. Where there are several, which admission prevents, the oldest counts. */
+  networks(caches: Caches): Networks | undefined {
+    const [netConfig] = caches.of(NetConfig).list(this.space.namespace).sort(byAge);
+    const known = this.#networks?.netConfig.metadata;
+    const same =
+      known?.uid === netConfig?.metadata.uid && known?.resourceVersion === netConfig?.metadata.resourceVersion;
+    if (same) return this.#networks;
+    for (const pool of this.#networks?.pools ?? []) this.space.removePool(pool);
+    this.#networks = netConfig === undefined ? undefined : new Networks(netConfig);
+    for (const pool of this.#networks?.pools ?? []) this.space.addPool(pool);
+    return this.#networks;
+  }
+
+  /** Before the first address is given: what is promised in Reservations must be known. */
+  async takeInReservations(caches: Caches): Promise<void> {
+    if (this.#imported) return;
+    await importReservations({
+      ledger: this.ledger,
+      space: this.space,
+      reservations: caches.of(Reservation).list(this.space.namespace),
+      ipSetOf: (reservation) => caches.of(IPSet).get(refOf(reservation)),
+    });
+    this.#imported = true;
+  }
+}
+
+export class Environments {
+  readonly #ledger: Ledger;
+  readonly #environments = new Map<string, Environment>();
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  of(namespace: string): Environment {
+    let environment = this.#environments.get(namespace);
+    if (environment === undefined) {
+      environment = new Environment({ ledger: this.#ledger, namespace });
+      this.#environments.set(namespace, environment);
+    }
+    return environment;
+  }
+
+  /**
+   * Called with a block as it was and as it is. Every address that it does not hold any more is for one who waits; and when
+   * somebody who waited was served, there may be something for the next.
+   */
+  wokenByBlock(block: AddressBlock, caches: Caches): Ref[] {
+    const { waiting } = this.of(block.metadata.namespace ?? '');
+    const now = caches.of(AddressBlock).get(refOf(block));
+    if (now?.metadata.resourceVersion === block.metadata.resourceVersion) {
+      return waiting.isEmpty ? [] : waiting.headsAmong(addressesOf(block.spec.holdings));
+    }
+    const still = new Set(now?.spec.holdings.map(({ address, holder: { uid } }) => `${address} ${uid}`));
+    const lost = block.spec.holdings.filter(({ address, holder: { uid } }) => !still.has(`${address} ${uid}`));
+    const { namespace = '' } = block.metadata;
+    // Who lost an address without leaving, because somebody tampered with the block, must see to it.
+    const losers = lost.map(({ holder }) => ({ namespace, name: holder.name }));
+    return [...losers.filter((ref) => caches.of(IPSet).get(ref) !== undefined), ...waiting.nextFor(addressesOf(lost))];
+  }
+
+  /** Called with an IPSet that changed: if it is gone, those behind it must not wait for it. */
+  wokenByLeaving(ipSet: IPSet, caches: Caches): Ref[] {
+    const { namespace = '', uid } = ipSet.metadata;
+    const { waiting } = this.of(namespace);
+    if (waiting.isEmpty || caches.of(IPSet).get(refOf(ipSet))?.metadata.uid === uid) return [];
+    waiting.forget(uid);
+    return waiting.heads();
+  }
+}
+
+export function byAge(a: IPSet | NetConfig, b: IPSet | NetConfig): number {
+  if (a.metadata.creationTimestamp !== b.metadata.creationTimestamp) {
+    return a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1;
+  }
+  return a.metadata.name < b.metadata.name ? -1 : Number(a.metadata.name > b.metadata.name);
+}
+
+const addressesOf = (holdings: readonly AddressHolding[]): Address[] =>
+  holdings.flatMap(({ address }) => Address.parse(address) ?? []);

@@ -1,0 +1,20 @@
+import type { Outcome } from '../ledger/ledger.ts';
+import type { Subnet } from './networks.ts';
+
+/** Why a request for an address was not met, and what would change that: for the condition and the event. */
+export function explain(outcome: Exclude<Outcome, { is: 'held' }>, { network, definition, pool }: Subnet): string {
+  const where = `network ${network.name} subnet ${definition.name}`;
+  switch (outcome.is) {
+    case 'taken': {
+      const { address, holder } = outcome.by;
+      return `${address} already reserved by ${holder.kind} ${holder.name}; ${where} gives it once that is deleted`;
+    }
+    case 'full':
+      if (pool.ranges.length === 0) {
+        return `no ip address could be created in ${where}: it has no allocationRanges; add one, or ask for a fixedIP`;
+      }
+      return `no ip address could be created in ${where}: none of ${pool} is left; who waits longest gets the next one, when an IPSet there is deleted or an allocation range grows`;
+    case 'unknown':
+      return `the address in ${where} could not be recorded: ${outcome.error.message}`;
+  }
+}

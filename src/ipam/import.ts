@@ -1,0 +1,39 @@
+import { Address } from '../api/address.ts';
+import type { IPSet } from '../api/network.openstack.org/ipset.ts';
+import { Reservation } from '../api/network.openstack.org/reservation.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Request, Space } from '../ledger/space.ts';
+import { holderOf } from './allocator.ts';
+import { isFor } from './plan.ts';
+
+export interface ImportOptions {
+  readonly ledger: Ledger;
+  readonly space: Space;
+  readonly reservations: readonly Reservation[];
+  readonly ipSetOf: (reservation: Reservation) => IPSet | undefined;
+}
+
+/**
+ * Puts on record what Reservations say that the ledger does not know of: those that were written before there was a ledger, restored
+ * from a backup, or written by hand. Without it their addresses would look free.
+ */
+export async function importReservations({ ledger, space, reservations, ipSetOf }: ImportOptions): Promise<void> {
+  const requests = reservations.flatMap((reservation): Request[] => {
+    const ipSet = ipSetOf(reservation);
+    const holder =
+      ipSet !== undefined && isFor(reservation, ipSet) ? holderOf(ipSet) : reservationAsHolder(reservation);
+    return Object.values(reservation.spec.reservation).flatMap(({ address: text, network, subnet }) => {
+      const address = Address.parse(text);
+      if (address === undefined || space.holderOf(address) !== undefined) return [];
+      return [{ holder, network, subnet, from: address }];
+    });
+  });
+  for (const outcome of await ledger.hold(space, requests)) if (outcome.is === 'unknown') throw outcome.error;
+}
+
+const reservationAsHolder = ({ metadata: { name, uid } }: Reservation) => ({
+  apiGroup: Reservation.group,
+  kind: Reservation.kind,
+  name,
+  uid,
+});

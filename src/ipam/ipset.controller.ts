@@ -1,0 +1,137 @@
+import { AddressBlock } from '../api/netloom.io/address-block.ts';
+import { IPSet, type IPSetStatus } from '../api/network.openstack.org/ipset.ts';
+import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
+import { Reservation } from '../api/network.openstack.org/reservation.ts';
+import { Ledger } from '../ledger/ledger.ts';
+import { Conditions } from '../runtime/conditions.ts';
+import { type Context, type Controller, controller } from '../runtime/controller.ts';
+import { asError } from '../runtime/log.ts';
+import { done, failed, type Outcome, wait } from '../runtime/outcome.ts';
+import { refOf } from '../runtime/ref.ts';
+import { nextStatus } from '../runtime/status.ts';
+import { type Allotment, allot } from './allocator.ts';
+import { byAge, type Environment, Environments } from './environment.ts';
+import { record, releaseAll, releaseSurplus } from './record.ts';
+import { FINALIZER } from './reservation.ts';
+import { reservationsOf } from './status.ts';
+
+/** Reserves one address per requested network, and keeps it for as long as the IPSet lives. */
+export const ipSets = (): Controller => ({
+  name: IPSet.plural,
+  start(host) {
+    const environments = new Environments(Ledger.of(host));
+    return controller({
+      for: IPSet,
+      owns: [Reservation],
+      watches: [
+        {
+          kind: NetConfig,
+          wakes: ({ metadata }, caches) => caches.of(IPSet).list(metadata.namespace).sort(byAge).map(refOf),
+        },
+        { kind: AddressBlock, wakes: (block, caches) => environments.wokenByBlock(block, caches) },
+        { kind: IPSet, wakes: (ipSet, caches) => environments.wokenByLeaving(ipSet, caches) },
+      ],
+      batch: { max: 256 },
+      reconcileMany: (ipSets, context) =>
+        byNamespace(ipSets, (namespace, group) => reserve(environments.of(namespace), group, context)),
+      finalizer: {
+        ...FINALIZER,
+        releaseMany: (ipSets, context) =>
+          byNamespace(ipSets, (namespace, group) => release(environments.of(namespace), group, context)),
+      },
+    }).start(host);
+  },
+});
+
+type IPSetOutcome = Outcome<IPSetStatus>;
+
+async function reserve(environment: Environment, ipSets: readonly IPSet[], context: Context): Promise<IPSetOutcome[]> {
+  const { caches, client } = context;
+  await environment.takeInReservations(caches);
+  const networks = environment.networks(caches);
+  if (networks === undefined) {
+    return ipSets.map((ipSet) => {
+      environment.waiting.set(ipSet, []);
+      return wait({ status: nextStatus(ipSet, { conditions: withoutNetConfig(ipSet, context) }) });
+    });
+  }
+  const applicants = ipSets.map((ipSet) => ({ ipSet, reservation: caches.of(Reservation).get(refOf(ipSet)) }));
+  const { ledger, space, waiting } = environment;
+  const allotments = await allot({ ledger, space, networks, waiting }, applicants);
+  return Promise.all(
+    allotments.map(async (allotment) => {
+      try {
+        await record(allotment, client);
+        await releaseSurplus(allotment, environment, client);
+      } catch (error) {
+        return failed<IPSetStatus>(asError(error));
+      }
+      return outcomeOf(allotment, context);
+    }),
+  );
+}
+
+async function release(
+  environment: Environment,
+  ipSets: readonly IPSet[],
+  { caches, client }: Context,
+): Promise<IPSetOutcome[]> {
+  return Promise.all(
+    ipSets.map(async (ipSet) => {
+      environment.waiting.forget(ipSet.metadata.uid);
+      try {
+        await releaseAll(ipSet, caches.of(Reservation).get(refOf(ipSet)), environment, client);
+        return done<IPSetStatus>();
+      } catch (error) {
+        return failed<IPSetStatus>(asError(error));
+      }
+    }),
+  );
+}
+
+function outcomeOf(allotment: Allotment, context: Context): IPSetOutcome {
+  const { ipSet, reserved, problems, error, mayAskAgain } = allotment;
+  const conditions = conditionsOf(ipSet, context);
+  conditions.met('InputReady', 'Input data complete');
+  if (problems.length === 0) {
+    conditions.met('ReservationReady', 'Reservation successful');
+  } else {
+    const message = `Reservation error occured ${problems.join('; ')}`;
+    conditions.failed('ReservationReady', message, { severity: 'Error' });
+    const before = ipSet.status?.conditions?.find(({ type }) => type === 'ReservationReady');
+    if (before?.message !== message) context.events.warning(ipSet, 'AddressNotAvailable', problems.join('; '));
+  }
+  const status = nextStatus(ipSet, { conditions: conditions.list(), ...reservationsOf(reserved) });
+  if (error !== undefined) return failed(error, { status });
+  if (problems.length === 0) return done({ status });
+  return mayAskAgain ? wait({ status, after: 0 }) : wait({ status });
+}
+
+/** What it has it keeps, and its status goes on saying so. */
+function withoutNetConfig(ipSet: IPSet, context: Context): NonNullable<IPSetStatus['conditions']> {
+  const conditions = conditionsOf(ipSet, context);
+  conditions.failed('InputReady', `NetConfig missing in namespace ${ipSet.metadata.namespace}`, { severity: 'Error' });
+  return conditions.list();
+}
+
+const conditionsOf = (ipSet: IPSet, { system }: Context): Conditions =>
+  new Conditions({
+    about: { InputReady: 'Input data not checked', ReservationReady: 'Reservation create not started' },
+    before: ipSet.status?.conditions,
+    now: system.now(),
+  });
+
+async function byNamespace(
+  ipSets: readonly IPSet[],
+  work: (namespace: string, group: readonly IPSet[]) => Promise<readonly IPSetOutcome[]>,
+): Promise<IPSetOutcome[]> {
+  const groups = Map.groupBy(ipSets, ({ metadata }) => metadata.namespace ?? '');
+  const outcomes = new Map<IPSet, IPSetOutcome>();
+  await Promise.all(
+    [...groups].map(async ([namespace, group]) => {
+      const worked = await work(namespace, group);
+      for (const [i, ipSet] of group.entries()) outcomes.set(ipSet, worked[i] ?? done());
+    }),
+  );
+  return ipSets.map((ipSet) => outcomes.get(ipSet) ?? done());
+}

@@ -1,0 +1,138 @@
+import { isDeepStrictEqual } from 'node:util';
+import { compareAddresses } from '../api/address.ts';
+import type { Admission, AdmissionRequest, LiveReader } from '../api/admission.ts';
+import { isJsonObject, type JsonObject } from '../api/json.ts';
+import { IPSet } from '../api/network.openstack.org/ipset.ts';
+import { NetConfig, type NetConfigSubnet } from '../api/network.openstack.org/netconfig.ts';
+import { folded } from '../api/network.openstack.org/shapes.ts';
+import { Prefix } from '../api/prefix.ts';
+import { badRequest, type FieldError, forbidden, invalid } from '../api/status.ts';
+import { asKind } from './admitted.ts';
+
+export const netConfigAdmission: Admission = {
+  kind: NetConfig,
+  operations: ['CREATE', 'UPDATE', 'DELETE'],
+
+  /** A network that has no other name for services is called by its own. */
+  mutate({ object }) {
+    for (const network of networksIn(object)) {
+      const { name, serviceNetwork } = network;
+      if (typeof name === 'string' && (serviceNetwork === undefined || serviceNetwork === '')) {
+        network['serviceNetwork'] = folded(name);
+      }
+    }
+  },
+
+  async validate(request, live) {
+    const netConfig = asKind(NetConfig, request.object);
+    const old = asKind(NetConfig, request.oldObject);
+    if (netConfig === undefined) await requireUnused(request, live);
+    else if (old === undefined) await requireOnlyOne(netConfig, live);
+    else await requireUsersUnharmed(netConfig, old, live);
+    return netConfig === undefined ? undefined : overlaps(netConfig);
+  },
+};
+
+async function requireOnlyOne({ metadata: { name, namespace = '' } }: NetConfig, live: LiveReader): Promise<void> {
+  const others = (await live.list(NetConfig, namespace)).filter((other) => other.metadata.name !== name);
+  if (others.length === 0) return;
+  const names = others.map((other) => other.metadata.name).join(', ');
+  throw forbidden(
+    NetConfig,
+    name,
+    `there is already a NetConfig in namespace ${namespace}: ${names}. One NetConfig describes all networks of a namespace; add the networks to it`,
+  );
+}
+
+async function requireUnused({ namespace, name }: AdmissionRequest, live: LiveReader): Promise<void> {
+  const users = (await live.list(IPSet, namespace)).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  if (users.length === 0) return;
+  const shown = users.slice(0, 5).map(({ metadata }) => metadata.name);
+  const more = users.length > shown.length ? ', …' : '';
+  throw badRequest(
+    `NetConfig ${name} cannot be deleted: ${users.length} IPSet(s) in namespace ${namespace} have addresses from it (${shown.join(', ')}${more}); delete them first`,
+  );
+}
+
+/** Once there are IPSets, networks and subnets may be added and widened, but what addresses were given from must stay. */
+async function requireUsersUnharmed(netConfig: NetConfig, old: NetConfig, live: LiveReader): Promise<void> {
+  if (netConfig.metadata.deletionTimestamp !== undefined || isDeepStrictEqual(netConfig.spec, old.spec)) return;
+  const faults = changeFaults(netConfig, old);
+  if (faults.length === 0) return;
+  if ((await live.list(IPSet, netConfig.metadata.namespace)).length > 0) {
+    throw invalid(NetConfig, netConfig.metadata.name, faults);
+  }
+}
+
+function changeFaults({ spec }: NetConfig, old: NetConfig): FieldError[] {
+  return old.spec.networks.flatMap((before, i) => {
+    const path = `spec.networks[${i}]`;
+    const after = spec.networks.find(({ name }) => name === before.name);
+    if (after === undefined) {
+      return [fault(`${path}.name`, before.name, `network ${before.name} was removed: it is in use by IPSets`)];
+    }
+    return before.subnets.flatMap((subnet, j) => {
+      const at = `${path}.subnets[${j}]`;
+      const now = after.subnets.find(({ name }) => name === subnet.name);
+      if (now !== undefined) return subnetChangeFaults(now, subnet, at);
+      return [
+        fault(`${at}.name`, subnet.name, `parameter name must not change while IPSets exist, it was ${subnet.name}`),
+      ];
+    });
+  });
+}
+
+function subnetChangeFaults(now: NetConfigSubnet, before: NetConfigSubnet, at: string): FieldError[] {
+  const faults: FieldError[] = [];
+  if (Prefix.parse(now.cidr)?.toString() !== Prefix.parse(before.cidr)?.toString()) {
+    faults.push(
+      fault(`${at}.cidr`, now.cidr, `parameter cidr must not change while IPSets exist, it was ${before.cidr}`),
+    );
+  }
+  if (now.vlan !== before.vlan) {
+    const was = before.vlan === undefined ? 'was not set' : `was ${before.vlan}`;
+    faults.push(fault(`${at}.vlan`, now.vlan ?? '', `parameter vlan must not change while IPSets exist, it ${was}`));
+  }
+  return faults;
+}
+
+/** An address is given once, also where CIDRs overlap; but who writes this has probably made a mistake. */
+function overlaps({ spec }: NetConfig): string[] {
+  const prefixes = spec.networks
+    .flatMap((network, i) =>
+      network.subnets.map((subnet, j) => ({
+        at: `spec.networks[${i}].subnets[${j}].cidr`,
+        prefix: Prefix.parse(subnet.cidr),
+      })),
+    )
+    .flatMap(({ at, prefix }) => (prefix === undefined ? [] : [{ at, prefix }]))
+    .sort((a, b) => compareAddresses(a.prefix.first, b.prefix.first) || a.prefix.length - b.prefix.length);
+  const warnings: string[] = [];
+  let widest = prefixes[0];
+  for (const one of prefixes.slice(1)) {
+    if (widest?.prefix.contains(one.prefix.first) === true) {
+      warnings.push(
+        `${one.at}: ${one.prefix} overlaps ${widest.prefix} of ${widest.at}: an address in both is given only once`,
+      );
+    } else {
+      widest = one;
+    }
+  }
+  return warnings.slice(0, MOST_WARNINGS);
+}
+
+const fault = (field: string, value: unknown, detail: string): FieldError => ({
+  type: 'Invalid',
+  field,
+  value,
+  detail,
+});
+
+/** Defaults come before the schema is checked: anything may be where networks should be. */
+function networksIn(object: unknown): JsonObject[] {
+  const spec = isJsonObject(object) ? object['spec'] : undefined;
+  const networks = isJsonObject(spec) ? spec['networks'] : undefined;
+  return Array.isArray(networks) ? networks.filter(isJsonObject) : [];
+}
+
+const MOST_WARNINGS = 10;

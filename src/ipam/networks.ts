@@ -1,0 +1,100 @@
+import { Address } from '../api/address.ts';
+import { subnetFaults } from '../api/network.openstack.org/netconfig.faults.ts';
+import type { NetConfig, NetConfigNetwork, NetConfigSubnet } from '../api/network.openstack.org/netconfig.ts';
+import { folded } from '../api/network.openstack.org/shapes.ts';
+import { Prefix } from '../api/prefix.ts';
+import { Pool } from '../ledger/pool.ts';
+
+/** A subnet of a NetConfig, ready to take addresses from. */
+export class Subnet {
+  readonly network: NetConfigNetwork;
+  readonly definition: NetConfigSubnet;
+  readonly prefix: Prefix;
+  readonly gateway: Address | undefined;
+  readonly #excluded: ReadonlySet<bigint>;
+  #pool: Pool | undefined;
+
+  /** The definition must be free of faults. */
+  constructor(network: NetConfigNetwork, definition: NetConfigSubnet, prefix: Prefix) {
+    this.network = network;
+    this.definition = definition;
+    this.prefix = prefix;
+    this.gateway = definition.gateway === undefined ? undefined : parsed(definition.gateway);
+    this.#excluded = new Set((definition.excludeAddresses ?? []).map((text) => parsed(text).value));
+  }
+
+  /** Whether nobody may have the address, not even by asking for it. */
+  excludes({ value }: Address): boolean {
+    return this.#excluded.has(value);
+  }
+
+  /** What is given to those who ask for any address. Made when it is first needed: who only asks about the subnet does not. */
+  get pool(): Pool {
+    const { family } = this.prefix;
+    if (this.#pool !== undefined) return this.#pool;
+    const never = [...this.#excluded].map((value) => Address.of(family, value));
+    if (this.gateway !== undefined) never.push(this.gateway);
+    this.#pool = new Pool({
+      family,
+      ranges: this.definition.allocationRanges.map(({ start, end }) => ({ first: parsed(start), last: parsed(end) })),
+      excluded: [...never, ...unusable(this.prefix)].map((address) => ({ first: address, last: address })),
+    });
+    return this.#pool;
+  }
+}
+
+/** What a NetConfig says, read once. */
+export class Networks {
+  readonly netConfig: NetConfig;
+  /** Network name → subnet name → the subnet, or why it cannot be used; names without case. */
+  readonly #networks = new Map<string, Map<string, Subnet | string>>();
+
+  constructor(netConfig: NetConfig) {
+    this.netConfig = netConfig;
+    for (const network of netConfig.spec.networks) {
+      const subnets = new Map<string, Subnet | string>();
+      for (const definition of network.subnets) subnets.set(folded(definition.name), subnetOf(network, definition));
+      this.#networks.set(folded(network.name), subnets);
+    }
+  }
+
+  get pools(): Pool[] {
+    return [...this.#networks.values()].flatMap((subnets) =>
+      [...subnets.values()].flatMap((subnet) => (typeof subnet === 'string' ? [] : [subnet.pool])),
+    );
+  }
+
+  has(network: string): boolean {
+    return this.#networks.has(folded(network));
+  }
+
+  /** The subnet, or a sentence that says why there is none. */
+  find(network: string, subnet: string): Subnet | string {
+    const { name } = this.netConfig.metadata;
+    const subnets = this.#networks.get(folded(network));
+    if (subnets === undefined) return `network ${network} is not in NetConfig ${name}`;
+    return subnets.get(folded(subnet)) ?? `subnet ${subnet} is not in network ${network} of NetConfig ${name}`;
+  }
+}
+
+function subnetOf(network: NetConfigNetwork, definition: NetConfigSubnet): Subnet | string {
+  // Where admission does not run, anything may be in a NetConfig.
+  const [fault] = subnetFaults(definition, `subnet ${definition.name} of network ${network.name}`);
+  const prefix = Prefix.parse(definition.cidr);
+  return fault !== undefined || prefix === undefined
+    ? `${fault?.field}: ${fault?.detail}`
+    : new Subnet(network, definition, prefix);
+}
+
+/** The network itself and, in IPv4, the broadcast address; networks of two addresses or one have neither. */
+function unusable({ family, length, first, last }: Prefix): Address[] {
+  if (family === 4) return length <= 30 ? [first, last] : [];
+  return length <= 126 ? [first] : [];
+}
+
+/** Of what was found to be an address before. */
+function parsed(text: string): Address {
+  const address = Address.parse(text);
+  if (address === undefined) throw new Error(`"${text}" was taken for an address`);
+  return address;
+}

@@ -1,0 +1,73 @@
+import { IPSet } from '../api/network.openstack.org/ipset.ts';
+import { Reservation } from '../api/network.openstack.org/reservation.ts';
+import { ApiError, modified } from '../api/status.ts';
+import type { Client } from '../runtime/client.ts';
+import { removeFinalizers } from '../runtime/finalizers.ts';
+import { refOf } from '../runtime/ref.ts';
+import type { Allotment } from './allocator.ts';
+import type { Environment } from './environment.ts';
+import { isFor } from './plan.ts';
+import { FINALIZERS, isWritten, reservationFor } from './reservation.ts';
+
+/** Writes what an IPSet has into its Reservation. Of two that try at once only one comes through: what it says counts. */
+export async function record({ ipSet, reserved, reservation: before }: Allotment, client: Client): Promise<void> {
+  if (before === undefined && reserved.length === 0) return;
+  const draft = reservationFor(ipSet, reserved, before);
+  if (before === undefined) {
+    try {
+      await client.create(Reservation, draft);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error;
+      // Perhaps by ourselves, a moment ago.
+      const found = await client.get(Reservation, draft.metadata.name, draft.metadata.namespace);
+      if (found !== undefined && isWritten(reservationFor(ipSet, reserved, found), found)) return;
+      throw modified(Reservation, draft.metadata.name);
+    }
+  } else if (before.metadata.deletionTimestamp !== undefined) {
+    // Somebody deleted it. Once it is gone we are woken, and write it anew from the ledger.
+    await removeFinalizers(client, Reservation, before, FINALIZERS);
+  } else if (!isWritten(draft, before)) {
+    await client.update(Reservation, {
+      ...before,
+      metadata: { ...before.metadata, ...draft.metadata },
+      spec: draft.spec,
+    });
+  }
+}
+
+/** Gives back what the IPSet does not ask for, having made sure with the server that this is so. */
+export async function releaseSurplus(
+  { ipSet, surplus }: Allotment,
+  { ledger, space }: Environment,
+  client: Client,
+): Promise<void> {
+  if (surplus.length === 0) return;
+  const { name, namespace = '' } = ipSet.metadata;
+  const [newest, reservation] = await Promise.all([
+    client.get(IPSet, name, namespace),
+    client.get(Reservation, name, namespace),
+  ]);
+  const { uid, generation } = ipSet.metadata;
+  if (newest?.metadata.uid !== uid || newest.metadata.generation !== generation) return;
+  const named = new Set(Object.values(reservation?.spec.reservation ?? {}).map(({ address }) => address));
+  await ledger.release(
+    space,
+    surplus.filter(({ address }) => !named.has(address.toString())),
+  );
+}
+
+/** Takes away everything that says that the IPSet has addresses; what they are freed by comes last. */
+export async function releaseAll(
+  ipSet: IPSet,
+  reservation: Reservation | undefined,
+  { ledger, space }: Environment,
+  client: Client,
+): Promise<void> {
+  const { name, namespace = '', uid } = ipSet.metadata;
+  const found = reservation ?? (await client.get(Reservation, name, namespace));
+  if (found !== undefined && isFor(found, ipSet)) {
+    await removeFinalizers(client, Reservation, found, FINALIZERS);
+    await client.delete(Reservation, refOf(found), { uid: found.metadata.uid });
+  }
+  await ledger.release(space, space.heldBy(uid));
+}

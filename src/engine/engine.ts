@@ -1,8 +1,9 @@
+import { networkInterfaces } from 'node:os';
 import type { Admission, UserInfo } from '../api/admission.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { DeclaredKind } from '../api/kind.ts';
 import type { ApiObject } from '../api/object.ts';
-import type { Log } from '../runtime/log.ts';
+import { asError, type Log } from '../runtime/log.ts';
 import { timestamp } from '../runtime/timestamp.ts';
 import { ADMINISTRATORS, Identities, internalUser } from './auth/identity.ts';
 import { loadKeys, writePrivately } from './auth/keys.ts';
@@ -49,6 +50,9 @@ export interface Engine {
   transport(userAgent: string, user?: UserInfo): LocalTransport;
   close(): Promise<void>;
 }
+
+/** Certificates are renewed a month before they expire, also while the engine runs. */
+const DAILY = 24 * 60 * 60 * 1000;
 
 /** Within the five seconds that whoever stops us allows. */
 const GRACE = 2_000;
@@ -101,11 +105,20 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
         log.error('a request failed for a reason that is ours', {
           method: call.method,
           path: call.path,
-          error: error instanceof Error ? error : new Error(String(error)),
+          error: asError(error),
         }),
     });
     const http = await HttpServer.listen({ api, identities, metrics, log, host, port, ...keys });
     closers.push(() => http.close(GRACE));
+    const renewal = setInterval(() => void renew(), DAILY);
+    closers.push(() => clearInterval(renewal));
+    const renew = async () => {
+      try {
+        http.useCertificate((await loadKeys(`${directory}/pki`, hostsOf(host), now())).server);
+      } catch (error) {
+        log.warn('the certificate could not be looked after; it is tried again in a day', { error: asError(error) });
+      }
+    };
     await writePrivately(
       options.kubeconfig,
       kubeconfig({ server: http.url, authority: keys.authority.certificate, token: keys.adminToken }),
@@ -125,7 +138,9 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 /** What the server's certificate is good for: however this machine calls itself, and the address asked for. */
 function hostsOf(host: string): string[] {
   const usual = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
-  return host === '' || host === '0.0.0.0' || host === '::' ? usual : [...new Set([...usual, host])];
+  const everywhere = host === '0.0.0.0' || host === '::';
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses?.map(({ address }) => address) ?? []);
+  return [...new Set([...usual, ...(everywhere ? own : [host])])];
 }
 
 function ownRules(kinds: readonly DeclaredKind[]) {

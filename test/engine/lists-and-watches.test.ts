@@ -226,4 +226,19 @@ describe('lists and watches of the engine', () => {
     const [event] = await api.events(`${MAPS}/only?watch=1`, 1);
     assert.equal(at(event?.['object'], 'metadata.name'), 'only');
   });
+
+  test('a watch ends when its kind is not served any more', async () => {
+    const text = JSON.stringify(gadgets())
+      .replaceAll('gadgets', 'doodads')
+      .replaceAll('Gadget', 'Doodad')
+      .replace('"gd"', '"dd"');
+    await api.post(DEFINITIONS, JSON.parse(text));
+    const path = '/apis/test.example/v1/doodads?watch=1';
+    const ended = (async () => {
+      for await (const _ of api.transport.stream({ method: 'GET', path }));
+      return 'ended';
+    })();
+    await api.delete(`${DEFINITIONS}/doodads.test.example`);
+    assert.equal(await ended, 'ended');
+  });
 });

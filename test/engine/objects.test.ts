@@ -11,7 +11,11 @@ describe('objects of the engine', () => {
   after(() => api.stop());
 
   test('what only the server may set is set by the server', async () => {
-    const sent = configMap('stamped', { a: '1' }, { uid: 'mine', generation: 9, creationTimestamp: '2001-01-01T00:00:00Z' });
+    const sent = configMap(
+      'stamped',
+      { a: '1' },
+      { uid: 'mine', generation: 9, creationTimestamp: '2001-01-01T00:00:00Z' },
+    );
     const { status, body } = await api.post(MAPS, sent);
     assert.equal(status, 201);
     assert.match(String(at(body, 'metadata.uid')), /^[0-9a-f-]{36}$/);

@@ -4,6 +4,7 @@ import type { Context, Target, Written } from '../objects/context.ts';
 import { create } from '../objects/create.ts';
 import { type Deleted, remove } from '../objects/delete.ts';
 import { decode, view } from '../objects/encoding.ts';
+import { inBatches } from '../objects/in-batches.ts';
 import { get, list } from '../objects/list.ts';
 import { PATCH_TYPES, patch } from '../objects/patch.ts';
 import { update } from '../objects/replace.ts';
@@ -208,14 +209,14 @@ async function deleteMany(context: Context, target: Target, call: Call, renderin
   const body = await optionsIn(call);
   const wishes = deleteOptions(body, call.query);
   const listing = await list(context, target, call.query);
-  for (const { namespace, name } of listing.versions) {
+  await inBatches(listing.versions, async ({ namespace, name }) => {
     try {
       await remove(context, { ...target, namespace, name }, wishes, options);
     } catch (error) {
       // Somebody else may have been faster.
       if (!isNotFound(error)) throw error;
     }
-  }
+  });
   return renderList(listing, rendering);
 }
 

@@ -81,7 +81,14 @@ export class HttpServer {
 
   get url(): string {
     const { address, port } = this.#server.address() as AddressInfo;
-    return `https://${isIPv6(address) ? `[${address}]` : address}:${port}`;
+    // Who listens everywhere is reached best where it cannot be cut off.
+    const host = address === '::' || address === '0.0.0.0' ? '127.0.0.1' : address;
+    return `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  }
+
+  /** Shows another certificate from the next connection on. */
+  useCertificate({ certificate, key }: KeyPair): void {
+    this.#server.setSecureContext({ cert: certificate, key, ca: this.#options.authority.certificate });
   }
 
   /** Takes no more requests and lets those under way finish; watches and idle connections are cut. */

@@ -4,10 +4,11 @@ import type { Log } from '../../runtime/log.ts';
 import type { Context } from '../objects/context.ts';
 import { remove } from '../objects/delete.ts';
 import { decode } from '../objects/encoding.ts';
+import { inBatches } from '../objects/in-batches.ts';
 import { PATCH_TYPES, patch } from '../objects/patch.ts';
 import { finalizersOf } from '../objects/replace.ts';
 import { customResource, type OwnRules } from '../resources/custom.ts';
-import { CLEANUP, type Definition, definitionOf, isEstablished } from '../resources/definition.ts';
+import { CLEANUP, definitionOf, isEstablished } from '../resources/definition.ts';
 
 import type { Version } from '../store/version.ts';
 import { storageEndpoint } from './garbage-collector.ts';
@@ -22,7 +23,8 @@ export class Definitions {
   readonly #ownRules: (group: string, kind: string) => OwnRules | undefined;
   readonly #jobs: Jobs;
   readonly #watches = new Map<string, { close(): void }>();
-  readonly #generations = new Map<string, { generation: unknown; revision: number }>();
+  /** Name of a definition → the generation that is served. */
+  readonly #generations = new Map<string, number | undefined>();
 
   constructor(context: Context, options: { ownRules(group: string, kind: string): OwnRules | undefined; log: Log }) {
     this.#context = context;
@@ -48,19 +50,14 @@ export class Definitions {
     const object = decode(version.bytes);
     const definition = definitionOf(object);
     if (!isEstablished(definition)) return;
-    const revision = this.#schemaRevision(version, definition);
-    const rules = this.#ownRules(definition.spec.group, definition.spec.names.kind);
-    this.#context.catalog.define(version.name, customResource(definition, revision, rules));
+    // A change of the status alone leaves what is served as it was; the beginning of a deletion counts a generation on.
+    const { generation } = definition.metadata;
+    if (this.#generations.get(version.name) !== generation) {
+      this.#generations.set(version.name, generation);
+      const rules = this.#ownRules(definition.spec.group, definition.spec.names.kind);
+      this.#context.catalog.define(version.name, customResource(definition, version.revision, rules));
+    }
     if (metadataOf(object)['deletionTimestamp'] !== undefined) this.#clearUp(version.name);
-  }
-
-  /** A change of the status alone leaves the schema as it was, and the objects as they are. */
-  #schemaRevision(version: Version, definition: Definition): number {
-    const generation = definition.metadata.generation;
-    const known = this.#generations.get(version.name);
-    if (known !== undefined && known.generation === generation) return known.revision;
-    this.#generations.set(version.name, { generation, revision: version.revision });
-    return version.revision;
   }
 
   #withdraw(name: string): void {
@@ -88,11 +85,11 @@ export class Definitions {
     if (resource === undefined || found === undefined) return;
     const endpoint = storageEndpoint(this.#context, resource.id);
     if (endpoint === undefined) return;
-    for (const version of store.list({ resource: resource.id }).versions) {
-      if (metadataOf(decode(version.bytes))['deletionTimestamp'] !== undefined) continue;
+    await inBatches(store.list({ resource: resource.id }).versions, async (version) => {
+      if (metadataOf(decode(version.bytes))['deletionTimestamp'] !== undefined) return;
       const target = { endpoint, namespace: version.namespace, name: version.name, subresource: '' };
       await remove(this.#context, target, {}, internalOptions('netloom'));
-    }
+    });
     if (store.count(resource.id) === 0) await this.#release(name, decode(found.bytes));
   }
 

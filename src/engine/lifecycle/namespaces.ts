@@ -6,6 +6,7 @@ import type { Context, Target } from '../objects/context.ts';
 import { create } from '../objects/create.ts';
 import { remove } from '../objects/delete.ts';
 import { decode, objectOf } from '../objects/encoding.ts';
+import { inBatches } from '../objects/in-batches.ts';
 import { finalizersOf, update } from '../objects/replace.ts';
 import type { Endpoint, Resource } from '../resources/resource.ts';
 import type { StoredEvent } from '../store/version.ts';
@@ -96,12 +97,15 @@ export class Namespaces {
     for (const resource of this.#context.catalog.resources.filter((each) => each.namespaced)) {
       const endpoint = storageEndpoint(this.#context, resource.id);
       if (endpoint === undefined) continue;
-      for (const version of this.#context.store.list({ resource: resource.id, namespace: name }).versions) {
-        const object = objectOf(endpoint, version);
-        const isGone =
-          metadataOf(object)['deletionTimestamp'] === undefined && (await this.#remove(endpoint, name, version.name));
-        if (!isGone) left.push({ resource, finalizers: finalizersOf(object) });
-      }
+      await inBatches(
+        this.#context.store.list({ resource: resource.id, namespace: name }).versions,
+        async (version) => {
+          const object = objectOf(endpoint, version);
+          const isGone =
+            metadataOf(object)['deletionTimestamp'] === undefined && (await this.#remove(endpoint, name, version.name));
+          if (!isGone) left.push({ resource, finalizers: finalizersOf(object) });
+        },
+      );
     }
     if (left.length > 0) await this.#report(name, namespace, left);
     else await this.#finish(name);

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/json.ts';
 import { type ApiError, badRequest, expired, type FieldError, invalid } from '../../api/status.ts';
+import { groupOf } from '../resources/catalog.ts';
 import { Compacted } from '../store/errors.ts';
 import type { StoredEvent, Version } from '../store/version.ts';
 import type { Context, Target } from './context.ts';
@@ -69,10 +70,18 @@ export async function watch(
   sink.open();
   const timers: NodeJS.Timeout[] = [];
   const stop = () => {
+    forget();
     subscription.close();
     for (const timer of timers) clearTimeout(timer);
     feed.close();
   };
+  // When the kind is not served any more, or under another schema, the client comes again and sees for itself.
+  const forget = context.catalog.onChange(() => {
+    if (context.catalog.endpoint(groupOf(endpoint.apiVersion), endpoint.version, endpoint.resource.plural) === endpoint)
+      return;
+    stop();
+    sink.end();
+  });
   const bookmark = () => {
     if (wishes.wantsBookmarks) feed.bookmark(context.store.revision);
   };

@@ -65,7 +65,7 @@ function matching(pattern: string): Check<string> {
   };
 }
 
-export function lengthInCodePoints(text: string): number {
+function lengthInCodePoints(text: string): number {
   let length = text.length;
   for (let i = 1; i < text.length; i++) {
     const unit = text.charCodeAt(i);

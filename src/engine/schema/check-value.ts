@@ -9,7 +9,6 @@ import { duplicateItems, hasRepeats } from './list-type.ts';
 import type { Node } from './node.ts';
 import { Place } from './place.ts';
 import { isUnchanged, itemsBefore, memberBefore } from './ratchet.ts';
-import { shapeOf } from './shape-of.ts';
 
 /** One pass over a value. The kinds of faults are kept apart because they are judged apart on updates. */
 export class ValueCheck {
@@ -85,8 +84,7 @@ export class ValueCheck {
   #alternatives(value: Json, node: Node, old: Json | undefined): boolean {
     if (node.allOf.length + node.anyOf.length + node.oneOf.length === 0 && node.not === undefined) return false;
     const isProper = this.#isProper;
-    // A published schema wraps a reference into allOf; the node behind it is as proper as the wrapping.
-    this.#isProper = isProper && shapeOf(node.schema) !== node.schema;
+    this.#isProper = false;
     const changed = checkAlternatives(this, value, node, old);
     this.#isProper = isProper;
     return changed;

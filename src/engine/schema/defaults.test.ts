@@ -67,11 +67,6 @@ test('the default in the schema is not shared between objects', () => {
   assert.deepEqual(defaulted({}, schema), { list: ['a'] });
 });
 
-test('a default beside a wrapped reference is the one that counts', () => {
-  const spec = object({ a: { type: 'integer', default: 1 } });
-  assert.deepEqual(defaulted({}, object({ spec: { allOf: [spec], default: {} } })), { spec: { a: 1 } });
-});
-
 test('a schema may contain itself', () => {
   const tree = object({ size: { type: 'integer', default: 1 } });
   tree.properties = { ...tree.properties, children: { type: 'array', items: tree } };

@@ -2,7 +2,6 @@ import type { Json, JsonObject } from '../../api/json.ts';
 import { isJsonObject } from '../../api/json.ts';
 import type { JsonSchema } from '../../api/json-schema.ts';
 import { MAX_DEPTH } from './depth.ts';
-import { shapeOf } from './shape-of.ts';
 
 /**
  * Fills in, in place, the fields that are missing and have a default; a null where none may be counts as missing, and goes
@@ -29,12 +28,11 @@ const plans = new WeakMap<JsonSchema, Plan>();
 function planOf(schema: JsonSchema): Plan {
   const known = plans.get(schema);
   if (known !== undefined) return known;
-  const shape = shapeOf(schema);
   const fields = new Map<string, Plan>();
   const defaulted: [string, Json][] = [];
   const plan: Plan = {
-    nullable: schema.nullable === true || shape.nullable === true,
-    fallback: schema.default ?? shape.default,
+    nullable: schema.nullable === true,
+    fallback: schema.default,
     fields,
     defaulted,
     values: undefined,
@@ -42,13 +40,13 @@ function planOf(schema: JsonSchema): Plan {
   };
   // Before the children: a schema may contain itself.
   plans.set(schema, plan);
-  for (const [name, field] of Object.entries(shape.properties ?? {})) {
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
     const fieldPlan = planOf(field);
     fields.set(name, fieldPlan);
     if (fieldPlan.fallback !== undefined && fieldPlan.fallback !== null) defaulted.push([name, fieldPlan.fallback]);
   }
-  if (typeof shape.additionalProperties === 'object') plan.values = planOf(shape.additionalProperties);
-  if (shape.items !== undefined) plan.items = planOf(shape.items);
+  if (typeof schema.additionalProperties === 'object') plan.values = planOf(schema.additionalProperties);
+  if (schema.items !== undefined) plan.items = planOf(schema.items);
   return plan;
 }
 

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { parseDuration } from './duration.ts';
 import { parseRequestUri } from './request-uri.ts';
 
@@ -42,7 +42,7 @@ const bareUuid = (text: string): string => text.replaceAll('-', '');
 
 /** Leading zeros are tolerated here, unlike everywhere else: stored objects may have them. */
 const isSloppyIpv4 = (text: string): boolean =>
-  /^\d{1,20}(?:\.\d{1,20}){3}$/.test(text) && text.split('.').every((octet) => Number(octet) < 256);
+  isIPv4(text) || (/^\d{1,20}(?:\.\d{1,20}){3}$/.test(text) && text.split('.').every((octet) => Number(octet) < 256));
 function isPlainIpv6(text: string): boolean {
   return !text.includes('%') && isIPv6(text);
 }

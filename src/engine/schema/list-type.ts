@@ -12,8 +12,10 @@ export function duplicateItems(items: readonly Json[], schema: JsonSchema, place
       return repetitions(items).map((i) => duplicate(place, i, items[i] ?? null));
     case 'map': {
       const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-      const identities = items.map((item) => identityOf(item, keys));
-      return repetitions(identities).map((i) => duplicate(place, i, identities[i] ?? null));
+      const [onlyKey] = keys;
+      const identify =
+        keys.length === 1 && onlyKey !== undefined ? valueAt(onlyKey) : (item: Json) => identityOf(item, keys);
+      return repetitions(items, identify).map((i) => duplicate(place, i, identityOf(items[i] ?? null, keys)));
     }
     default:
       return [];
@@ -34,12 +36,18 @@ function identityOf(item: Json, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.filter((key) => Object.hasOwn(given, key)).map((key) => [key, given[key] ?? null]));
 }
 
+/** Of items without the key, all are the same. */
+const NO_KEY = {};
+const valueAt = (key: string) => (item: Json) =>
+  isJsonObject(item) && Object.hasOwn(item, key) ? (item[key] ?? null) : NO_KEY;
+
 /** Where something appears for the second time; the third and later ones are not told. */
-function repetitions(items: readonly Json[]): number[] {
+function repetitions(items: readonly Json[], identify: (item: Json) => Json = (item) => item): number[] {
   const scalars = new Map<Json, number>();
   const compounds = new Map<Json, number>();
   const repeated: number[] = [];
-  items.forEach((item, i) => {
+  items.forEach((each, i) => {
+    const item = identify(each);
     const isCompound = typeof item === 'object' && item !== null;
     const seen = isCompound ? compounds : scalars;
     const key = isCompound ? canonical(item) : item;

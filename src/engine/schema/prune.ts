@@ -2,25 +2,21 @@ import type { Json, JsonObject } from '../../api/json.ts';
 import { isJsonObject } from '../../api/json.ts';
 import type { JsonSchema } from '../../api/json-schema.ts';
 import { MAX_DEPTH } from './depth.ts';
+import { memberSchema } from './member-schema.ts';
 import { PathList } from './path-list.ts';
-import { memberSchema, saysNothing, shapeOf } from './shape-of.ts';
 
 export interface PruneOptions {
   /** Whether the value is a whole object, whose apiVersion, kind and metadata stay; else it is a part of one. */
   readonly resourceRoot?: boolean;
-  /**
-   * Whether the schema is a published one of a built-in kind. There an object of which nothing is said holds anything
-   * (RawExtension, FieldsV1); in a structural schema it holds nothing.
-   */
-  readonly published?: boolean;
 }
 
 /**
  * Drops, in place, every field that the schema does not know, and answers with their dotted paths in order. `metadata` of
- * the object, and of objects embedded in it, is pruned too when the schema describes it in full.
+ * the object, and of objects embedded in it, is pruned too when the schema describes it in full. What may hold anything
+ * must say so by `x-kubernetes-preserve-unknown-fields`, in schemas of built-in kinds as well.
  */
 export function prune(value: Json, schema: JsonSchema, options: PruneOptions = {}): string[] {
-  const pruner = new Pruner(schema, options.published ?? false);
+  const pruner = new Pruner(schema);
   pruner.walk(value, schema, options.resourceRoot ?? true);
   return pruner.dropped.paths.sort();
 }
@@ -31,42 +27,30 @@ class Pruner {
   readonly dropped = new PathList();
   readonly #path: (string | number)[] = [];
   readonly #metadata: JsonSchema | undefined;
-  #published: boolean;
 
-  constructor(root: JsonSchema, published: boolean) {
-    this.#published = published;
+  constructor(root: JsonSchema) {
     const metadata = memberSchema(root, 'metadata');
-    const shape = metadata === undefined ? undefined : shapeOf(metadata);
-    this.#metadata = shape !== undefined && describesMetadata(shape) ? shape : undefined;
+    this.#metadata = metadata !== undefined && describesMetadata(metadata) ? metadata : undefined;
   }
 
-  /** Without a schema, the value is inside something unknown. */
-  walk(value: Json, schema: JsonSchema | undefined, isResource = false): void {
+  /** Without a schema, the value is inside something unknown: objects in it lose all they have. */
+  walk(value: Json, schema: JsonSchema | undefined, isRoot = false): void {
     if (typeof value !== 'object' || value === null || this.#path.length > MAX_DEPTH) return;
-    const shape = schema === undefined ? undefined : shapeOf(schema);
-    const preserves = shape !== undefined && this.#preserves(shape);
-    if (Array.isArray(value)) {
-      for (let i = 0; i < value.length; i++) {
-        const item = value[i];
-        if (typeof item !== 'object' || item === null) continue;
+    const isResource = isRoot || schema?.['x-kubernetes-embedded-resource'] === true;
+    if (schema !== undefined && preserves(schema)) this.#preserved(value, schema, isResource);
+    else if (Array.isArray(value)) {
+      value.forEach((item, i) => {
         this.#path.push(i);
-        // Items of a preserved list are preserved too, until a schema of a field in them says otherwise.
-        if (preserves) this.#preserved(item, shape?.items);
-        else this.walk(item, shape?.items);
+        this.walk(item, schema?.items);
         this.#path.pop();
-      }
-    } else if (preserves) this.#preserved(value, shape, isResource);
-    else this.#object(value, shape, isResource || (shape?.['x-kubernetes-embedded-resource'] ?? false));
+      });
+    } else this.#object(value, schema, isResource);
   }
 
-  #object(value: JsonObject, shape: JsonSchema | undefined, isResource: boolean): void {
+  #object(value: JsonObject, schema: JsonSchema | undefined, isResource: boolean): void {
     for (const key in value) {
-      if (isResource && RESOURCE_FIELDS.has(key)) {
-        if (key === 'metadata') this.#resourceMetadata(value[key] ?? null);
-        continue;
-      }
-      const known = shape !== undefined && (hasProperty(shape, key) || shape.additionalProperties !== undefined);
-      if (known) this.#descend(value[key] ?? null, key, memberSchema(shape, key));
+      if (isResource && RESOURCE_FIELDS.has(key)) this.#resourceField(value, key);
+      else if (schema !== undefined && knows(schema, key)) this.#member(value, key, memberSchema(schema, key));
       else {
         this.#path.push(key);
         this.dropped.add(this.#path);
@@ -76,56 +60,46 @@ class Pruner {
     }
   }
 
-  /** Keeps what is unknown, and prunes below the fields that are known. */
-  #preserved(value: Json, schema: JsonSchema | undefined, isResource = false): void {
+  /** Keeps what is unknown, in items of lists too, and prunes below the fields that are known. */
+  #preserved(value: Json, schema: JsonSchema | undefined, isResource: boolean): void {
     if (schema === undefined || this.#path.length > MAX_DEPTH) return;
-    const shape = shapeOf(schema);
     if (Array.isArray(value)) {
       value.forEach((item, i) => {
         this.#path.push(i);
-        this.#preserved(item, shape.items);
+        this.#preserved(item, schema.items, schema.items?.['x-kubernetes-embedded-resource'] === true);
         this.#path.pop();
       });
     } else if (isJsonObject(value)) {
-      const isEmbedded = isResource || shape['x-kubernetes-embedded-resource'];
       for (const key in value) {
-        if (isEmbedded && RESOURCE_FIELDS.has(key)) {
-          if (key === 'metadata') this.#resourceMetadata(value[key] ?? null);
-        } else if (hasProperty(shape, key) || shape.additionalProperties !== undefined) {
-          this.#descend(value[key] ?? null, key, memberSchema(shape, key));
-        }
+        if (isResource && RESOURCE_FIELDS.has(key)) this.#resourceField(value, key);
+        else if (knows(schema, key)) this.#member(value, key, memberSchema(schema, key));
       }
     }
   }
 
-  #descend(value: Json, key: string, schema: JsonSchema | undefined): void {
+  #resourceField(value: JsonObject, key: string): void {
+    if (key === 'metadata' && this.#metadata !== undefined) this.#member(value, key, this.#metadata);
+  }
+
+  #member(object: JsonObject, key: string, schema: JsonSchema | undefined): void {
+    const value = object[key];
     if (typeof value !== 'object' || value === null) return;
     this.#path.push(key);
     this.walk(value, schema);
     this.#path.pop();
   }
-
-  #resourceMetadata(metadata: Json): void {
-    if (this.#metadata === undefined) return;
-    const published = this.#published;
-    this.#published = true;
-    this.#descend(metadata, 'metadata', this.#metadata);
-    this.#published = published;
-  }
-
-  #preserves(shape: JsonSchema): boolean {
-    if (shape['x-kubernetes-preserve-unknown-fields'] || saysNothing(shape)) return true;
-    return (
-      this.#published &&
-      shape.type === 'object' &&
-      shape.properties === undefined &&
-      shape.additionalProperties === undefined
-    );
-  }
 }
 
-const hasProperty = ({ properties }: JsonSchema, key: string): boolean =>
-  properties !== undefined && Object.hasOwn(properties, key);
+const knows = ({ properties, additionalProperties }: JsonSchema, key: string): boolean =>
+  (properties !== undefined && Object.hasOwn(properties, key)) || additionalProperties !== undefined;
+
+/** Structural schemas have no node that says nothing. Should there be one, nothing is lost there. */
+const preserves = (schema: JsonSchema): boolean =>
+  schema['x-kubernetes-preserve-unknown-fields'] === true ||
+  (schema.type === undefined &&
+    schema.properties === undefined &&
+    schema.additionalProperties === undefined &&
+    schema.items === undefined);
 
 /** A CustomResourceDefinition may restrict name and generateName only, which describes nothing. */
 const describesMetadata = ({ properties = {} }: JsonSchema): boolean =>

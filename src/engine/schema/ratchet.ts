@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../api/json.ts';
 import { equalJson, isJsonObject } from '../../api/json.ts';
 import type { JsonSchema } from '../../api/json-schema.ts';
-import { memberSchema, shapeOf } from './shape-of.ts';
+import { memberSchema } from './member-schema.ts';
 
 /** Finds, for an item of a list, the item of an older list that it was; of lists of type `map`, that with the same keys. */
 export function itemsBefore(schema: JsonSchema, old: Json | undefined): (item: Json) => Json | undefined {
@@ -44,24 +44,23 @@ export const memberBefore = (old: Json | undefined, key: string): Json | undefin
 /** Whether a value is what it was; the order of a list of type `map` does not matter. */
 export function isUnchanged(value: Json, old: Json | undefined, schema: JsonSchema | undefined): boolean {
   if (schema === undefined || typeof value !== 'object' || value === null) return equalJson(value, old);
-  const shape = shapeOf(schema);
   if (Array.isArray(value)) {
     if (!Array.isArray(old) || old.length !== value.length) return false;
     if (equalJson(value, old)) return true;
-    if (shape['x-kubernetes-list-type'] !== 'map') return false;
-    const before = itemsBefore(shape, old);
+    if (schema['x-kubernetes-list-type'] !== 'map') return false;
+    const before = itemsBefore(schema, old);
     return value.every((item) => {
       const was = before(item);
-      return was !== undefined && isUnchanged(item, was, shape.items);
+      return was !== undefined && isUnchanged(item, was, schema.items);
     });
   }
-  return isJsonObject(old) && sameMembers(value, old, shape);
+  return isJsonObject(old) && sameMembers(value, old, schema);
 }
 
-function sameMembers(value: JsonObject, old: JsonObject, shape: JsonSchema): boolean {
+function sameMembers(value: JsonObject, old: JsonObject, schema: JsonSchema): boolean {
   const keys = Object.keys(value);
   if (keys.length !== Object.keys(old).length) return false;
   return keys.every(
-    (key) => Object.hasOwn(old, key) && isUnchanged(value[key] ?? null, old[key], memberSchema(shape, key)),
+    (key) => Object.hasOwn(old, key) && isUnchanged(value[key] ?? null, old[key], memberSchema(schema, key)),
   );
 }

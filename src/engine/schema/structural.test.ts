@@ -358,12 +358,12 @@ test('schemas that would be endless are refused', () => {
   ]);
 });
 
-test('tens of thousands of faults are survived', () => {
+test('thousands of faults are survived', () => {
   const properties = Object.fromEntries(
-    Array.from({ length: 20_000 }, (_, i) => [`f${i}`, { anyOf: [{ type: 'string' }] }]),
+    Array.from({ length: 5_000 }, (_, i) => [`f${i}`, { anyOf: [{ type: 'string' }] }]),
   );
   assert.equal(
-    toldOf(foreign({ type: 'object', properties, anyOf: Array(20_000).fill({ type: 'string' }) })).length,
+    toldOf(foreign({ type: 'object', properties, anyOf: Array(5_000).fill({ type: 'string' }) })).length,
     501,
   );
 });

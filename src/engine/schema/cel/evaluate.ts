@@ -1,8 +1,9 @@
 import type { CompiledRule, Program } from './compile.ts';
 import { meter } from './meter.ts';
 
-/** What one evaluation of a rule may cost, and all of an object together. */
-export const CALL_LIMIT = 1_000_000;
+/** What one evaluation of a rule may cost. */
+const CALL_LIMIT = 1_000_000;
+/** What all evaluations for one object may cost together. */
 export const OBJECT_LIMIT = 10_000_000;
 
 const MAX_MESSAGE = 5 * 1024;
@@ -37,7 +38,7 @@ export function evaluateRule(compiled: CompiledRule, variables: Variables): { ou
   };
 }
 
-export function defaultMessage({ rule }: CompiledRule): string {
+function defaultMessage({ rule }: CompiledRule): string {
   const message = rule.message?.trim() ?? '';
   return message === '' ? `failed rule: ${rule.rule.trim()}` : message;
 }

@@ -2,9 +2,9 @@ import { END, holds, kindOf, LINE, OTHER, START, WORD } from './assertions.ts';
 import type { Program } from './program.ts';
 
 /** How much one match may cost, in steps of the machine. Ordinary patterns on ordinary text need a few hundred. */
-const MAX_WORK = 20_000_000;
+const MAX_WORK = 5_000_000;
 /** Beyond this the remembered situations are forgotten and built up again. */
-const MAX_MEMORY = 200_000;
+const MAX_MEMORY = 50_000;
 
 /**
  * Tells whether a text matches, in time proportional to its length: every way through the pattern is followed at once,

@@ -173,7 +173,7 @@ test('patterns that take others exponential time take linear time', () => {
 
 test('a match that would take too long is given up', () => {
   let random = 1;
-  const text = Array.from({ length: 300_000 }, () => {
+  const text = Array.from({ length: 100_000 }, () => {
     random = (random * 1103515245 + 12345) % 2147483648;
     return random > 1e9 ? 'a' : 'b';
   }).join('');

@@ -4,7 +4,7 @@ import { parseRegexp } from './parse.ts';
 import type { Program } from './program.ts';
 import { compileProgram } from './program.ts';
 
-const MAX_FIND_WORK = 20_000_000;
+const MAX_FIND_WORK = 5_000_000;
 
 /** A compiled pattern in the syntax of Go's regexp package, matched in time linear in the text. */
 export class Regexp {

@@ -109,8 +109,8 @@ const shownMembers = (members: [unknown, unknown][]): string =>
     .sort()
     .join(', ')}}`;
 
-export const timestampText = (at: Date): string => at.toISOString().replace(/\.?0*Z$/, 'Z');
-export const durationText = (duration: Duration): string => `${secondsText(nanosOf(duration))}s`;
+const timestampText = (at: Date): string => at.toISOString().replace(/\.?0*Z$/, 'Z');
+const durationText = (duration: Duration): string => `${secondsText(nanosOf(duration))}s`;
 
 function secondsText(nanos: bigint): string {
   const sign = nanos < 0n ? '-' : '';

@@ -13,7 +13,7 @@ export function registerUrl(env: Environment): void {
     const uri = parseUrl(text);
     if (uri === undefined) {
       throw new Error(
-        `URL parse error during conversion from string: ${JSON.stringify(text)} is neither an absolute URI nor an absolute path`,
+        `URL parse error during conversion from string: parse ${JSON.stringify(text)}: invalid URI for request`,
       );
     }
     return new Url(text, uri);

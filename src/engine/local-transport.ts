@@ -1,5 +1,5 @@
 import type { UserInfo } from '../api/admission.ts';
-import type { JsonObject } from '../api/json.ts';
+import { cloneJson, type JsonObject } from '../api/json.ts';
 import { ApiError, type Status } from '../api/status.ts';
 import { type ApiRequest, type ApiResponse, type Transport, Unreachable } from '../runtime/transport.ts';
 import type { Api } from './http/api.ts';
@@ -28,10 +28,10 @@ export class LocalTransport implements Transport {
   async *stream(request: ApiRequest): AsyncIterable<JsonObject> {
     const answer = await this.#api.answer(this.#call(request));
     if (!isStream(answer)) throw ApiError.from(bodyOf(answer) as unknown as Status);
-    const queue = new FrameQueue(request.signal);
-    const stop = await answer.begin(queue);
+    const queue = new EventQueue(request.signal);
+    const stop = await answer.beginObjects(queue);
     try {
-      yield* queue.frames();
+      yield* queue.events();
     } finally {
       stop();
     }
@@ -47,6 +47,8 @@ export class LocalTransport implements Transport {
       userAgent: this.#userAgent,
       accept,
       contentType: contentType ?? (body === undefined ? undefined : 'application/json'),
+      // The engine changes what it is given: the caller's own stays as it is.
+      value: () => (body === undefined ? undefined : cloneJson(body)),
       body: () => Promise.resolve(body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body))),
     };
   }
@@ -60,31 +62,34 @@ function bodyOf(answer: Answer): JsonObject {
   return { kind: 'Status', apiVersion: 'v1', status: 'Failure', message: text.trim(), code: answer.code, ...reason };
 }
 
-/** The frames of a watch on their way from the engine to whoever iterates over them. */
-class FrameQueue implements Sink {
-  #frames: Buffer[] = [];
+/** The events of a watch on their way from the engine to whoever iterates over them. */
+class EventQueue implements Sink<JsonObject> {
+  #events: JsonObject[] = [];
   #isOver = false;
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
   #drained: (() => void)[] = [];
-  backlog = 0;
 
   constructor(signal: AbortSignal | undefined) {
     if (signal?.aborted) this.end();
     signal?.addEventListener('abort', () => this.end(), { once: true });
   }
 
+  /** Nobody has counted the bytes; a kilobyte is a fair guess. */
+  get backlog(): number {
+    return this.#events.length * 1024;
+  }
+
   open(): void {}
 
-  send(frame: Buffer): void {
+  send(event: JsonObject): void {
     if (this.#isOver) return;
-    this.#frames.push(frame);
-    this.backlog += frame.length;
+    this.#events.push(event);
     this.#wake?.();
   }
 
   drained(): Promise<void> {
-    if (this.backlog === 0 || this.#isOver) return Promise.resolve();
+    if (this.#events.length === 0 || this.#isOver) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#drained.push(resolve);
     return promise;
@@ -101,14 +106,13 @@ class FrameQueue implements Sink {
     this.end();
   }
 
-  async *frames(): AsyncGenerator<JsonObject> {
+  async *events(): AsyncGenerator<JsonObject> {
     for (;;) {
-      const frames = this.#frames;
-      this.#frames = [];
-      this.backlog = 0;
+      const events = this.#events;
+      this.#events = [];
       this.#releaseWaiters();
-      for (const frame of frames) yield JSON.parse(frame.toString('utf8'));
-      if (this.#frames.length > 0) continue;
+      yield* events;
+      if (this.#events.length > 0) continue;
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#isOver) return;
       const { promise, resolve } = Promise.withResolvers<void>();

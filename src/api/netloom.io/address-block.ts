@@ -1,7 +1,7 @@
 import { Address, bitsOf } from '../address.ts';
 import { type Declared, defineKind } from '../kind.ts';
 import { Prefix } from '../prefix.ts';
-import { type Infer, listByKey, object, optional, string, timestamp } from '../shape.ts';
+import { type Infer, list, object, optional, string, timestamp } from '../shape.ts';
 import type { FieldError } from '../status.ts';
 
 const holderShape = object(
@@ -25,7 +25,9 @@ const holdingShape = object({
 const specShape = object({
   space: string({ description: 'Within what an address is unique; `underlay` for addresses of hosts.' }),
   prefix: string({ description: 'The 256 addresses: a /24 or a /120.' }),
-  holdings: listByKey(holdingShape, ['address'], { description: 'What is held, by address.', maxItems: 256 }),
+  // Replaced as a whole: the version of the block guards them together, and keeping track of who owns which of them would
+  // cost more than all the rest of a write.
+  holdings: list(holdingShape, { description: 'What is held; an address once.', maxItems: 256 }),
 });
 
 export const AddressBlock = defineKind({
@@ -68,7 +70,11 @@ function blockFaults(spec: AddressBlock['spec'], old: AddressBlock['spec'] | und
   if (prefix === undefined || prefix.length !== bitsOf(prefix.family) - BLOCK_BITS || `${prefix}` !== spec.prefix) {
     return [...faults, invalid('spec.prefix', spec.prefix, 'must be the canonical form of a /24 or a /120')];
   }
+  const seen = new Set<string>();
   for (const [i, { address: text }] of spec.holdings.entries()) {
+    if (seen.has(text))
+      faults.push({ type: 'Duplicate', field: `spec.holdings[${i}].address`, value: text, detail: '' });
+    seen.add(text);
     const address = Address.parse(text);
     if (address === undefined || !prefix.contains(address) || `${address}` !== text) {
       const detail = `must be the canonical form of an address in ${spec.prefix}`;

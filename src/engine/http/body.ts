@@ -16,6 +16,8 @@ export const mediaTypeOf = (contentType: string | undefined): string =>
 /** The object in a request body: JSON, YAML, or the protobuf that kubectl sends for built-in kinds. */
 export async function objectIn(call: Call): Promise<Submission> {
   const type = mediaTypeOf(call.contentType);
+  const there = call.value?.();
+  if (isJsonObject(there)) return { object: there, duplicates: [] };
   const body = await call.body();
   if (type === PROTOBUF_TYPE) return { object: decodeProtobufObject(body), duplicates: [] };
   const { value, duplicates } = decoded(body, type);
@@ -25,6 +27,8 @@ export async function objectIn(call: Call): Promise<Submission> {
 
 /** A body that is some JSON value: a patch. `type` is JSON or YAML by another name. */
 export async function valueIn(call: Call, type: string): Promise<{ value: Json; duplicates: readonly string[] }> {
+  const there = call.value?.();
+  if (there !== undefined) return { value: there, duplicates: [] };
   return decoded(await call.body(), type.endsWith('yaml') ? 'application/yaml' : 'application/json');
 }
 

@@ -1,4 +1,5 @@
 import type { UserInfo } from '../../api/admission.ts';
+import type { Json, JsonObject } from '../../api/json.ts';
 import type { Sink } from '../objects/watch.ts';
 
 /** A request, whichever way it came: over HTTPS, or from the same process. */
@@ -12,6 +13,8 @@ export interface Call {
   readonly contentType?: string | undefined;
   readonly userAgent?: string | undefined;
   readonly ifNoneMatch?: string | undefined;
+  /** The body where it is there as a value already: a copy that is ours to change. */
+  value?(): Json | undefined;
   /** Reads the whole body; refuses one that is too large. */
   body(): Promise<Buffer>;
 }
@@ -30,7 +33,9 @@ export interface Answer {
 export interface Stream {
   readonly contentType: string;
   readonly warnings?: readonly string[];
-  begin(sink: Sink): Promise<() => void>;
+  begin(sink: Sink<Buffer>): Promise<() => void>;
+  /** The same for who needs no bytes. */
+  beginObjects(sink: Sink<JsonObject>): Promise<() => void>;
 }
 
 export const isStream = (answer: Answer | Stream): answer is Stream => 'begin' in answer;

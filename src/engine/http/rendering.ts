@@ -79,7 +79,7 @@ const COMMA = Buffer.from(',');
 const LIST_END = Buffer.from(']}');
 
 /** How the events of a watch look to this client. Frames of plain objects are made once and shared by all who watch. */
-export function eventFormat(rendering: Rendering): EventFormat {
+export function eventFormat(rendering: Rendering): EventFormat<Buffer> {
   const { accepted, endpoint } = rendering;
   let hasColumns = false;
   const frame = (type: string, object: unknown) => Buffer.from(`${JSON.stringify({ type, object })}\n`);
@@ -100,10 +100,7 @@ export function eventFormat(rendering: Rendering): EventFormat {
       return frame(type, accepted.as === 'table' ? table(object) : metadataOnly(object));
     },
     bookmark: (revision, isEnd) => {
-      const annotations = isEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {};
-      const metadata = { resourceVersion: String(revision), creationTimestamp: null, ...annotations };
-      const { kind } = endpoint.resource;
-      const object: JsonObject = { kind, apiVersion: endpoint.apiVersion, metadata };
+      const object = bookmarkObject(endpoint, revision, isEnd);
       if (accepted.as === 'metadata') return frame('BOOKMARK', metadataOnly(object));
       if (accepted.as !== 'table') return frame('BOOKMARK', object);
       return frame('BOOKMARK', {
@@ -114,6 +111,30 @@ export function eventFormat(rendering: Rendering): EventFormat {
     },
     error: (error: ApiError) => frame('ERROR', error.status),
   };
+}
+
+/** Events as values, for who shares the process. Plain objects are never written out to be read again. */
+export function objectFormat(rendering: Rendering): EventFormat<JsonObject> {
+  const { accepted, endpoint } = rendering;
+  if (accepted.as !== 'object') {
+    const format = eventFormat(rendering);
+    return {
+      change: (type, version) => JSON.parse(format.change(type, version).toString()),
+      bookmark: (revision, isEnd) => JSON.parse(format.bookmark(revision, isEnd).toString()),
+      error: (error) => JSON.parse(format.error(error).toString()),
+    };
+  }
+  return {
+    change: (type, version) => ({ type, object: objectOf(endpoint, version) }),
+    bookmark: (revision, isEnd) => ({ type: 'BOOKMARK', object: bookmarkObject(endpoint, revision, isEnd) }),
+    error: ({ status }) => ({ type: 'ERROR', object: JSON.parse(JSON.stringify(status)) }),
+  };
+}
+
+function bookmarkObject(endpoint: Endpoint, revision: number, isEnd: boolean): JsonObject {
+  const annotations = isEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {};
+  const metadata = { resourceVersion: String(revision), creationTimestamp: null, ...annotations };
+  return { kind: endpoint.resource.kind, apiVersion: endpoint.apiVersion, metadata };
 }
 
 /** The last frames made for an endpoint: watchers get the same change in the same moment, and share its bytes. */

@@ -14,7 +14,7 @@ import { mediaTypeOf, objectIn, optionsIn, valueIn } from './body.ts';
 import type { Answer, Call, Stream } from './call.ts';
 import { negotiate } from './negotiation.ts';
 import type { ResourcePath } from './paths.ts';
-import { eventFormat, type Rendering, renderList, renderOne } from './rendering.ts';
+import { eventFormat, objectFormat, type Rendering, renderList, renderOne } from './rendering.ts';
 import { isReview, type Reviews } from './reviews.ts';
 import { readScale, writeScale } from './scale.ts';
 import type { IncludeObject } from './table.ts';
@@ -164,6 +164,7 @@ function follow(context: Context, target: Target, call: Call, rendering: Renderi
   return {
     contentType: contentType === 'application/json' ? contentType : 'application/json',
     begin: (sink) => watch(context, collection, query, eventFormat(rendering), sink),
+    beginObjects: (sink) => watch(context, collection, query, objectFormat(rendering), sink),
   };
 }
 

@@ -134,7 +134,7 @@ export class HttpServer {
 
   async #stream(stream: Stream, call: Call, response: ServerResponse): Promise<void> {
     const { metrics, api, log } = this.#options;
-    const sink: Sink = {
+    const sink: Sink<Buffer> = {
       open() {
         response.writeHead(200, {
           'Content-Type': stream.contentType,

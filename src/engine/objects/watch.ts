@@ -10,18 +10,18 @@ import { type Selection, selection } from './selection.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
 
-/** Turns what happened into bytes for one kind of client (plain objects, tables, metadata only). */
-export interface EventFormat {
-  change(type: 'ADDED' | 'MODIFIED' | 'DELETED', version: Version): Buffer;
-  bookmark(revision: number, isEndOfInitialEvents: boolean): Buffer;
-  error(error: ApiError): Buffer;
+/** Turns what happened into what one kind of client gets: bytes of plain objects, of tables, of metadata, or the objects. */
+export interface EventFormat<Frame> {
+  change(type: 'ADDED' | 'MODIFIED' | 'DELETED', version: Version): Frame;
+  bookmark(revision: number, isEndOfInitialEvents: boolean): Frame;
+  error(error: ApiError): Frame;
 }
 
 /** The client's end of a watch. */
-export interface Sink {
+export interface Sink<Frame> {
   /** Called once, when the watch is accepted: from then on there is an answer, though maybe an empty one for long. */
   open(): void;
-  send(frame: Buffer): void;
+  send(frame: Frame): void;
   /** Bytes that the client has not taken yet. */
   readonly backlog: number;
   /** Resolves when the client has taken most of its backlog, or is gone. */
@@ -36,12 +36,12 @@ const LARGEST_BACKLOG = 32 * 1024 * 1024;
 const BOOKMARK_EVERY = 60_000;
 
 /** Follows a collection until the client goes, falls too far behind, or its time is up. Returns how to stop it. */
-export async function watch(
+export async function watch<Frame>(
   context: Context,
   target: Target,
   query: URLSearchParams,
-  format: EventFormat,
-  sink: Sink,
+  format: EventFormat<Frame>,
+  sink: Sink<Frame>,
 ): Promise<() => void> {
   const { endpoint } = target;
   const wishes = readWishes(query);
@@ -147,16 +147,16 @@ function readWishes(query: URLSearchParams): Wishes {
 export const isTrue = (text: string | null): boolean => text === 'true' || text === '1';
 
 /** Brings state and changes to one client in order, whatever pace it takes them at. */
-class Feed {
+class Feed<Frame> {
   readonly #target: Target;
   readonly #wanted: Selection;
-  readonly #format: EventFormat;
-  readonly #sink: Sink;
+  readonly #format: EventFormat<Frame>;
+  readonly #sink: Sink<Frame>;
   /** Changes that came while the state at the beginning was still on its way. */
   #waiting: StoredEvent[] | undefined = [];
   #isClosed = false;
 
-  constructor(target: Target, wanted: Selection, format: EventFormat, sink: Sink) {
+  constructor(target: Target, wanted: Selection, format: EventFormat<Frame>, sink: Sink<Frame>) {
     this.#target = target;
     this.#wanted = wanted;
     this.#format = format;

@@ -73,7 +73,7 @@ async function change(
   const metadata = requireIdentity(target, object);
   const asked = metadata['resourceVersion'] ?? '';
   if (asked !== '' && asked !== String(old.revision)) throw modified(endpoint.resource, name);
-  return replace(context, target, old, { object, duplicates }, options);
+  return replace(context, target, old, { object, duplicates }, options, { ownership: 'track', before });
 }
 
 async function apply(
@@ -107,12 +107,12 @@ async function apply(
     now: context.timestamp(),
   });
   const submission = { object: cloneJson(object), duplicates };
-  if (old === undefined) {
+  if (old === undefined || live === undefined) {
     if (subresource !== '') throw notFound(endpoint.resource, name);
     return create(context, target, submission, options, 'tracked');
   }
   metadataOf(submission.object)['resourceVersion'] = String(old.revision);
-  return replace(context, target, old, submission, options, 'tracked');
+  return replace(context, target, old, submission, options, { ownership: 'tracked', before: live });
 }
 
 function requireSupported({ endpoint }: Target, type: string): void {

@@ -55,6 +55,14 @@ const VERSION_MISSING: FieldError = {
   detail: 'must be specified for an update',
 };
 
+/** What the caller has done already. */
+interface Progress {
+  /** Server-side apply knows the owners of fields before anything is written. */
+  readonly ownership: 'track' | 'tracked';
+  /** The stored version, decoded. It is not changed. */
+  readonly before: JsonObject;
+}
+
 /**
  * Puts `submission` in the place of a stored version: every way of changing an object ends here. Throws RevisionMismatch when
  * the object was changed meanwhile.
@@ -65,12 +73,11 @@ export async function replace(
   old: Version,
   submission: Submission,
   options: WriteOptions,
-  ownership: 'track' | 'tracked' = 'track',
+  { ownership, before }: Progress = { ownership: 'track', before: objectOf(target.endpoint, old) },
 ): Promise<Written> {
   const { endpoint, namespace, name, subresource } = target;
   const { resource } = endpoint;
   const { rules } = resource;
-  const before = objectOf(endpoint, old);
   requireSameUid(target, before, submission.object);
   takeIn(endpoint, submission, options);
   let object = submission.object;

@@ -1,18 +1,25 @@
 import { Address, bitsOf } from '../address.ts';
 import { type Declared, defineKind } from '../kind.ts';
 import { Prefix } from '../prefix.ts';
-import { type Infer, list, object, optional, string, timestamp } from '../shape.ts';
+import { type Infer, list, listByKey, object, optional, string, timestamp } from '../shape.ts';
 import type { FieldError } from '../status.ts';
 
-const holderShape = object(
-  {
-    apiGroup: optional(string({ description: 'API group of the holder; none for the core group.' })),
-    kind: string({ description: 'Kind of the holder.' }),
-    name: string({ description: 'Name of the holder, in the namespace of the block.' }),
-    uid: string({ description: 'UID of the holder: another object of the same name holds nothing.' }),
-  },
-  { description: 'Who has the address.' },
-);
+const holderFields = {
+  apiGroup: optional(string({ description: 'API group of the holder; none for the core group.' })),
+  kind: string({ description: 'Kind of the holder.' }),
+  namespace: optional(string({ description: 'Namespace of the holder, where it is not that of the block.' })),
+  name: string({ description: 'Name of the holder.' }),
+  uid: string({ description: 'UID of the holder: another object of the same name holds nothing.' }),
+};
+const holderShape = object(holderFields, { description: 'Who has the address.' });
+
+const sharerShape = object({
+  ...holderFields,
+  ports: list(string(), { description: 'What the sharer serves at the address, such as TCP/80: nobody else may.' }),
+  terms: optional(
+    string({ description: 'Who shares an address does so on the same terms; without terms nobody does.' }),
+  ),
+});
 
 const holdingShape = object({
   address: string({ description: 'The address, in canonical form.' }),
@@ -20,6 +27,11 @@ const holdingShape = object({
   network: string({ description: 'The network for which it is held.' }),
   subnet: string({ description: 'The subnet for which it is held.' }),
   since: timestamp({ description: 'Since when it is held.' }),
+  sharers: optional(
+    listByKey(sharerShape, ['uid'], {
+      description: 'Who uses the address, the holder first, where it is one that several may share.',
+    }),
+  ),
 });
 
 const specShape = object({
@@ -48,6 +60,7 @@ export const AddressBlock = defineKind({
 });
 export type AddressBlock = Declared<Infer<typeof specShape>, never>;
 export type AddressHolder = Infer<typeof holderShape>;
+export type AddressSharer = Infer<typeof sharerShape>;
 export type AddressHolding = Infer<typeof holdingShape>;
 
 /** A block takes the last 8 bits of an address. */

@@ -1,0 +1,34 @@
+import { builtinKind } from '../kind.ts';
+import type { ApiObject } from '../object.ts';
+
+/** What Netloom reads and writes of Services, which every server brings along. */
+export const Service = builtinKind<Service>('', 'v1', 'Service', 'services');
+export interface Service extends ApiObject {
+  spec: ServiceSpec;
+  status?: { loadBalancer?: { ingress?: ServiceIngress[] } };
+}
+
+export interface ServiceSpec {
+  type?: 'ClusterIP' | 'NodePort' | 'LoadBalancer' | 'ExternalName';
+  clusterIP?: string;
+  clusterIPs?: string[];
+  ipFamilies?: ('IPv4' | 'IPv6')[];
+  ipFamilyPolicy?: 'SingleStack' | 'PreferDualStack' | 'RequireDualStack';
+  loadBalancerClass?: string;
+  loadBalancerIP?: string;
+  externalTrafficPolicy?: 'Cluster' | 'Local';
+  selector?: Record<string, string>;
+  ports?: ServicePort[];
+}
+
+export interface ServicePort {
+  name?: string;
+  protocol?: 'TCP' | 'UDP' | 'SCTP';
+  port: number;
+}
+
+export interface ServiceIngress {
+  ip?: string;
+  hostname?: string;
+  ipMode?: 'VIP' | 'Proxy';
+}

@@ -47,21 +47,27 @@ export class GarbageCollector {
   }
 
   #see(resource: Resource, { type, current, previous }: StoredEvent): void {
+    const place = placeOf(resource, current);
+    const wasOwned = previous !== undefined && mentionsOwners(previous);
     if (type !== 'DELETED') {
-      const concerns = [current, previous].some((version) => version !== undefined && mentionsOwners(version));
-      if (concerns || mentionsCollector(current)) this.#learn(resource, current);
+      const before = this.#owners.get(place.key) ?? [];
+      if (wasOwned || mentionsOwners(current) || mentionsCollector(current)) this.#learn(resource, current);
+      if (wasOwned && before.some((uid) => !this.#blocks(place, uid))) this.#free(place, previous);
       return;
     }
-    const place = placeOf(resource, current);
     this.#link(place, []);
+    if (wasOwned) this.#free(place, previous);
     if (this.#dependents.size === 0) return;
-    for (const dependent of this.#dependents.get(uidOf(decode(current.bytes)))?.values() ?? [])
+    for (const dependent of this.#dependents.get(uidOf(decode(current.bytes)))?.values() ?? []) {
       this.#examine(dependent);
-    // A blocking dependent that is gone may free its owner.
-    const owners = previous !== undefined && mentionsOwners(previous) ? ownersOf(decode(previous.bytes)) : [];
-    for (const owner of owners) {
+    }
+  }
+
+  /** An object that is gone, or has another owner now, may have been the last that its owner waited for. */
+  #free(place: Place, previous: Version): void {
+    for (const owner of ownersOf(decode(previous.bytes))) {
       const found = this.#find(owner, place.namespace);
-      if (found !== 'absent' && found !== 'unknown') this.#examine(found.place);
+      if (found !== 'absent' && found !== 'unknown' && found.isWaiting) this.#examine(found.place);
     }
   }
 

@@ -176,11 +176,15 @@ describe('lists and watches of the engine', () => {
     await api.post(path, configMap('a'));
     await api.patch(`${path}/a`, 'merge', { metadata: { labels: { on: 'yes' } } });
     await api.patch(`${path}/a`, 'merge', { data: { x: '1' } });
-    await api.patch(`${path}/a`, 'merge', { metadata: { labels: { on: null } } });
+    const { body } = await api.patch(`${path}/a`, 'merge', { metadata: { labels: { on: null } } });
+    const events = await watching;
     assert.deepEqual(
-      (await watching).map(({ type }) => type),
+      events.map(({ type }) => type),
       ['ADDED', 'MODIFIED', 'DELETED'],
     );
+    const last = events[2]?.['object'];
+    assert.equal(at(last, 'metadata.labels.on'), 'yes', 'it vanishes as it last was to this client');
+    assert.equal(at(last, 'metadata.resourceVersion'), at(body, 'metadata.resourceVersion'));
   });
 
   test('a streamed list ends its beginning with a bookmark that says so', async () => {

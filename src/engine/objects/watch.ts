@@ -4,7 +4,7 @@ import { groupOf } from '../resources/catalog.ts';
 import { Compacted } from '../store/errors.ts';
 import type { StoredEvent, Version } from '../store/version.ts';
 import type { Context, Target } from './context.ts';
-import { objectOf } from './encoding.ts';
+import { decode, encodeAt, objectOf } from './encoding.ts';
 import { numberIn, revisionOf, waitUntilFresh } from './list.ts';
 import { type Selection, selection } from './selection.ts';
 
@@ -184,7 +184,10 @@ class Feed<Frame> {
     }
     for (const event of events) {
       const type = this.#typeOf(event);
-      if (type !== undefined) this.#sink.send(this.#format.change(type, event.current));
+      if (type === undefined) continue;
+      const { current, previous } = event;
+      const hasLeft = type === 'DELETED' && event.type === 'MODIFIED' && previous !== undefined;
+      this.#sink.send(this.#format.change(type, hasLeft ? asOf(current.revision, previous) : current));
     }
     if (this.#sink.backlog > LARGEST_BACKLOG) {
       this.close();
@@ -219,3 +222,9 @@ class Feed<Frame> {
     return objectOf(this.#target.endpoint, version);
   }
 }
+
+/** What ceases to match is shown as it last matched, so that clients find it by what they knew of it; only its version is new. */
+const asOf = (revision: number, previous: Version): Version => ({
+  ...previous,
+  bytes: encodeAt(decode(previous.bytes), revision),
+});

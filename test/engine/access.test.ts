@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { JsonObject } from '../../src/api/json.ts';
 import { anonymous } from '../../src/engine/auth/identity.ts';
 import { at, configMap, EngineInTest, MAPS } from './engine-in-test.ts';
 
@@ -48,6 +49,22 @@ describe('access to the engine', () => {
       kind: 'SelfSubjectReview',
     });
     assert.equal(at(who.body, 'status.userInfo.username'), 'system:netloom');
+  });
+
+  test('who is known may ask what there is and what they may do, whatever the answer', async () => {
+    const path = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+    const asks = async (spec: JsonObject) => {
+      const body = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec };
+      const answer = await api.as(alice).request({ method: 'POST', path, body });
+      assert.equal(answer.status, 201, JSON.stringify(answer.body));
+      return at(answer.body, 'status.allowed');
+    };
+    assert.equal(await asks({ resourceAttributes: { verb: 'list', resource: 'pods' } }), false);
+    assert.equal(await asks({ nonResourceAttributes: { verb: 'get', path: '/metrics' } }), false);
+    assert.equal(await asks({ nonResourceAttributes: { verb: 'get', path: '/version' } }), true);
+    for (const document of ['/api', '/apis', '/apis/apps/v1', '/openapi/v3']) {
+      assert.equal((await api.as(alice).request({ method: 'GET', path: document })).status, 200);
+    }
   });
 
   test('metrics count what was answered', async () => {

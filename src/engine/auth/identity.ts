@@ -5,7 +5,7 @@ import { unauthorized } from '../../api/status.ts';
 /** Who may do everything, whatever else is decided: the group that certificates and tokens of administrators carry. */
 export const ADMINISTRATORS = 'system:masters';
 
-const AUTHENTICATED = 'system:authenticated';
+export const AUTHENTICATED = 'system:authenticated';
 export const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 
 /** The engine's own work: controllers in the same process, and what starts it. */

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../../api/admission.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
-import { mayDo } from '../auth/access.ts';
+import { type AccessRules, type Attempt, mayDo, mayReadPath, rulesOf } from '../auth/access.ts';
 import type { Identities } from '../auth/identity.ts';
 import type { Endpoint, Resource } from '../resources/resource.ts';
 
@@ -46,7 +46,7 @@ export class Reviews {
       case 'SelfSubjectAccessReview':
         return allowance(user, spec);
       case 'SelfSubjectRulesReview':
-        return rulesOf(user);
+        return { ...asJson(rulesOf(user)), incomplete: false };
       default: {
         const groups = Array.isArray(spec['groups']) ? spec['groups'].map(text) : [];
         return allowance({ username: text(spec['user']), groups }, spec);
@@ -56,26 +56,24 @@ export class Reviews {
 }
 
 function allowance(user: UserInfo, spec: JsonObject): JsonObject {
+  const path = isJsonObject(spec['nonResourceAttributes']) ? text(spec['nonResourceAttributes']['path']) : undefined;
+  const allowed = path === undefined ? mayDo(user, attemptIn(spec)) : mayReadPath(user, path);
+  return allowed ? { allowed } : { allowed, reason: 'only members of the group system:masters have access' };
+}
+
+function attemptIn(spec: JsonObject): Attempt {
   const asked = isJsonObject(spec['resourceAttributes']) ? spec['resourceAttributes'] : {};
-  const allowed = mayDo(user, {
+  return {
     verb: text(asked['verb']),
     group: text(asked['group']),
     resource: text(asked['resource']),
     subresource: text(asked['subresource']),
     namespace: text(asked['namespace']),
     name: text(asked['name']),
-  });
-  return allowed ? { allowed } : { allowed, reason: 'only members of the group system:masters have access' };
-}
-
-function rulesOf(user: UserInfo): JsonObject {
-  const everything = mayDo(user, { verb: '*', group: '*', resource: '*', subresource: '', namespace: '', name: '' });
-  return {
-    resourceRules: everything ? [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] : [],
-    nonResourceRules: everything ? [{ verbs: ['*'], nonResourceURLs: ['*'] }] : [],
-    incomplete: false,
   };
 }
+
+const asJson = (rules: AccessRules): JsonObject => JSON.parse(JSON.stringify(rules));
 
 const shown = (user: UserInfo): JsonObject => ({
   username: user.username,

@@ -13,6 +13,7 @@ import type { Sink } from '../objects/watch.ts';
 import type { Api } from './api.ts';
 import { LARGEST_BODY } from './body.ts';
 import { type Answer, type Call, isStream, type Stream } from './call.ts';
+import { impersonated } from './impersonation.ts';
 import type { Metrics } from './metrics.ts';
 import { decodedPath } from './paths.ts';
 import { warningHeaders } from './warnings.ts';
@@ -112,7 +113,7 @@ export class HttpServer {
     const call = callOf(request);
     let answer: Answer | Stream;
     try {
-      const user = this.#userOf(request);
+      const user = impersonated(this.#userOf(request), request.headers);
       answer = await api.answer({ ...call, user });
     } catch (error) {
       answer = api.failure(error, call);

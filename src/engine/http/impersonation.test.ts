@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ApiError } from '../../api/status.ts';
+import { internalUser } from '../auth/identity.ts';
+import { impersonated } from './impersonation.ts';
+
+const admin = internalUser;
+const alice = { username: 'alice', groups: ['dev', 'system:authenticated'] };
+const refusedWith = (code: number) => (error: unknown) => error instanceof ApiError && error.code === code;
+
+describe('speaking for somebody else', () => {
+  test('without headers, one speaks for oneself', () => {
+    assert.equal(impersonated(alice, {}), alice);
+  });
+
+  test('an administrator is judged as whoever the headers name', () => {
+    assert.deepEqual(impersonated(admin, { 'impersonate-user': 'joe' }), {
+      username: 'joe',
+      groups: ['system:authenticated'],
+    });
+    const headers = { 'impersonate-user': 'joe', 'impersonate-group': 'dev, ops', 'impersonate-uid': '7' };
+    assert.deepEqual(impersonated(admin, headers), {
+      username: 'joe',
+      groups: ['dev', 'ops', 'system:authenticated'],
+      uid: '7',
+    });
+  });
+
+  test('a service account is in the groups of service accounts', () => {
+    const { groups } = impersonated(admin, { 'impersonate-user': 'system:serviceaccount:one:default' });
+    assert.deepEqual(groups, ['system:serviceaccounts', 'system:serviceaccounts:one', 'system:authenticated']);
+  });
+
+  test('nobody at all is not among those who are known', () => {
+    const { groups } = impersonated(admin, { 'impersonate-user': 'system:anonymous' });
+    assert.deepEqual(groups, ['system:unauthenticated']);
+  });
+
+  test('who may not is refused, also when it would be for a group only', () => {
+    assert.throws(() => impersonated(alice, { 'impersonate-user': 'admin' }), refusedWith(403));
+    assert.throws(
+      () => impersonated(alice, { 'impersonate-user': 'alice', 'impersonate-group': 'system:masters' }),
+      refusedWith(403),
+    );
+  });
+
+  test('groups without a user are a mistake', () => {
+    for (const header of ['impersonate-group', 'impersonate-uid', 'impersonate-extra-scopes']) {
+      assert.throws(() => impersonated(admin, { [header]: 'x' }), refusedWith(400));
+    }
+  });
+});

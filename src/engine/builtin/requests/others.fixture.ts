@@ -1,0 +1,80 @@
+import type { JsonObject } from '../../../api/json.ts';
+import { dep, ev, lease, nev, node } from './builders.fixture.ts';
+
+export const others: readonly JsonObject[] = [
+  dep({}),
+  dep({ selector: null }),
+  dep({ selector: {} }),
+  dep({ selector: { matchLabels: { x: 'y' } } }),
+  dep({ selector: { matchExpressions: [{ key: 'a', operator: 'In', values: [] }] } }),
+  dep({ replicas: -1, minReadySeconds: 600, revisionHistoryLimit: -1 }),
+  dep({ strategy: { type: 'X' } }),
+  dep({ strategy: { type: 'Recreate', rollingUpdate: {} } }),
+  dep({ strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } }),
+  dep({ strategy: { rollingUpdate: { maxSurge: '0%', maxUnavailable: '0%' } } }),
+  dep({ strategy: { rollingUpdate: { maxSurge: 'x', maxUnavailable: '200%' } } }),
+  dep({ strategy: { rollingUpdate: { maxSurge: -1 } } }),
+  dep({
+    template: {
+      metadata: { labels: { a: 'b', 'c d': 'e' } },
+      spec: { restartPolicy: 'Never', containers: [], activeDeadlineSeconds: 5 },
+    },
+  }),
+  dep({ replicas: 0, strategy: { type: 'Recreate' } }),
+  dep({ progressDeadlineSeconds: 5, minReadySeconds: 5 }),
+  dep({
+    selector: {
+      matchLabels: { a: 'b' },
+      matchExpressions: [
+        { key: 'a', operator: 'NotIn', values: ['z'] },
+        { key: 'q', operator: 'DoesNotExist' },
+      ],
+    },
+  }),
+  node(),
+  node({
+    spec: {
+      taints: [
+        { key: 'a b', value: 'c d', effect: 'X' },
+        { key: 'a', effect: 'NoSchedule' },
+        { key: 'a', effect: 'NoSchedule' },
+        { key: 'z' },
+      ],
+    },
+  }),
+  node({ spec: { podCIDR: '10.0.0.0/24' } }),
+  node({ spec: { podCIDRs: ['10.0.0.0/24', '10.1.0.0/24'] } }),
+  node({ spec: { podCIDRs: ['x'] } }),
+  node({ status: { capacity: { cpu: '0.5', memory: '-1', pods: '1500m' } } }),
+  node({ metadata: { name: 'A' } }),
+  node({ status: { capacity: { cpu: '2', memory: '4096Mi' }, conditions: [{ type: 'Ready', status: 'True' }] } }),
+  ev({}),
+  ev({ involvedObject: { kind: 'Node', name: 'n' } }),
+  ev({ involvedObject: { kind: 'Node', namespace: 'other' } }),
+  ev({ eventTime: '2024-01-01T00:00:00.000000Z' }),
+  ev({ firstTimestamp: '2024-01-01T02:00:00+02:00', count: 3 }),
+  nev({}),
+  nev({
+    eventTime: '2024-01-01T00:00:00.000000Z',
+    type: 'X',
+    action: 'a'.repeat(200),
+    reason: 'r',
+    reportingController: 'a b',
+    reportingInstance: 'i',
+    note: 'n'.repeat(1100),
+    deprecatedCount: 3,
+    series: { count: 1 },
+  }),
+  nev({
+    eventTime: '2024-01-01T00:00:00.000000Z',
+    type: 'Normal',
+    action: 'a',
+    reason: 'r',
+    reportingController: 'x.com/c',
+    reportingInstance: 'i',
+    note: 'hello',
+  }),
+  lease({ leaseDurationSeconds: 0, leaseTransitions: -1 }),
+  lease({ holderIdentity: 'me', renewTime: '2024-01-01T00:00:00.123456Z', leaseDurationSeconds: 15 }),
+  { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'x' }, secrets: [{ name: 'a', kind: 'Secret' }] },
+];

@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 import type { JsonSchema } from '../../api/json-schema.ts';
 import type { FieldError } from '../../api/status.ts';
 import { canonicalize } from './canonical.ts';
+import { reported } from './field-errors.ts';
 import type { NameRule } from './metadata.ts';
 import { schemaOfKind } from './schemas.ts';
 
@@ -123,7 +124,6 @@ export function defineBuiltin(declaration: Declaration): BuiltinKind {
     unconditionalUpdate: true,
     createOnUpdate: false,
     hasGeneration: false,
-    validate: () => [],
     generationChangesWith: () => false,
     gracefulDeletionSeconds: () => undefined,
     beginDeletion() {},
@@ -136,6 +136,7 @@ export function defineBuiltin(declaration: Declaration): BuiltinKind {
       canonicalize(object, schema());
       declaration.defaults?.(object);
     },
+    validate: (object, old) => reported(declaration.validate?.(object, old) ?? []),
     prepare(object, old) {
       // What clients say about the status of a new object does not count, but `status` itself is always there.
       if (old === undefined && declaration.statusOnCreate !== true && hasStatus(schema())) object['status'] = {};

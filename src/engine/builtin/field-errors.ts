@@ -1,4 +1,5 @@
 import type { FieldError } from '../../api/status.ts';
+import { listed } from '../schema/faults.ts';
 
 /** One fault of one field each, in the forms that kube-apiserver knows. */
 export const required = (field: string, detail = ''): FieldError => ({ type: 'Required', field, detail });
@@ -54,3 +55,6 @@ export const nonNegative = (field: string, value: number): FieldError[] =>
   value < 0 ? [invalidValue(field, value, 'must be greater than or equal to 0')] : [];
 
 export const IMMUTABLE = 'field is immutable';
+
+/** As many faults as somebody can read, each once. Comparing all of those that a hostile body has would take seconds. */
+export const reported = (errors: readonly FieldError[]): FieldError[] => listed(errors.slice(0, 2000));

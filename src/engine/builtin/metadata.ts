@@ -8,7 +8,16 @@ import {
   pathSegmentFaults,
   qualifiedNameFaults,
 } from '../../api/syntax.ts';
-import { forbiddenField, IMMUTABLE, invalidFor, invalidValue, nonNegative, required, tooLong } from './field-errors.ts';
+import {
+  forbiddenField,
+  IMMUTABLE,
+  invalidFor,
+  invalidValue,
+  nonNegative,
+  reported,
+  required,
+  tooLong,
+} from './field-errors.ts';
 import { metadataOf, numberAt, objectsAt, textAt, textsAt } from './reading.ts';
 
 /** How the names of a kind's objects may be spelled. */
@@ -24,15 +33,14 @@ export interface MetadataRules {
 /** What is wrong with the metadata of a new object (`old` is absent) or of one that takes the place of `old`. */
 export function validateMetadata(object: JsonObject, old: JsonObject | undefined, rules: MetadataRules): FieldError[] {
   const metadata = metadataOf(object);
-  const errors = [
+  return reported([
     ...(old === undefined ? validateNames(metadata, rules) : validateUnchanged(metadata, metadataOf(old))),
     ...nonNegative('metadata.generation', numberAt(metadata, 'generation')),
     ...validateLabels(metadata['labels'], 'metadata.labels'),
     ...validateAnnotations(metadata['annotations'], 'metadata.annotations'),
     ...validateOwnerReferences(objectsAt(metadata, 'ownerReferences'), 'metadata.ownerReferences'),
     ...validateFinalizers(textsAt(metadata, 'finalizers'), 'metadata.finalizers', rules.qualifiedFinalizers),
-  ];
-  return errors;
+  ]);
 }
 
 /** What is wrong with a name; `isPrefix` if something will be appended to it. */
@@ -110,12 +118,15 @@ function validateUnchanged(metadata: JsonObject, old: JsonObject): FieldError[] 
 function validateOwnerReferences(references: readonly JsonObject[], path: string): FieldError[] {
   const errors: FieldError[] = [];
   let controller: string | undefined;
+  let hasTwo = false;
   for (const reference of references) {
     errors.push(...validateOwnerReference(reference, path));
     if (reference['controller'] !== true) continue;
     const named = `${textAt(reference, 'kind')}/${textAt(reference, 'name')}`;
     if (controller === undefined) controller = named;
-    else {
+    else if (!hasTwo) {
+      // Said once, however many there are: the list of them all comes with it.
+      hasTwo = true;
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${named}`;
       errors.push(invalidValue(path, references, detail));
     }

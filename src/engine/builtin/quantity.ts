@@ -12,7 +12,7 @@ export const QUANTITY_FAULT =
 /** `500m`, `1.5`, `2Gi`, `1e3`; undefined for what is none. More precision than billionths is rounded up. */
 export function parseQuantity(value: Json | undefined): Quantity | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
-  const parts = /^([+-]?)(\d*)(?:\.(\d*))?([a-zA-Z]*)([+-]?\d*)$/.exec(String(value).trim());
+  const parts = /^([+-]?)(\d*)(?:\.(\d*))?(?:([a-zA-Z]+)([+-]?\d*))?$/.exec(String(value).trim());
   if (parts === null) return undefined;
   const [, sign = '', whole = '', fraction = '', letters = '', power = ''] = parts;
   if (whole === '' && fraction === '') return undefined;

@@ -144,8 +144,7 @@ function validateChange(node: JsonObject, old: JsonObject): FieldError[] {
     errors.push(forbiddenField(`spec.${field}`, `node updates may not change ${name} except from "" to valid`));
   };
   const ranges = textsAt(before, 'podCIDRs');
-  if (ranges.length === 0) errors.push(...validatePodCidrs(spec));
-  else if (!equalJson(ranges, textsAt(spec, 'podCIDRs'))) onlyOnce('podCIDRs', 'podCIDR');
+  if (ranges.length > 0 && !equalJson(ranges, textsAt(spec, 'podCIDRs'))) onlyOnce('podCIDRs', 'podCIDR');
   const provider = textAt(before, 'providerID');
   if (provider !== '' && provider !== textAt(spec, 'providerID')) onlyOnce('providerID', 'providerID');
   const seen = new Set<string>();
@@ -154,5 +153,5 @@ function validateChange(node: JsonObject, old: JsonObject): FieldError[] {
     if (seen.has(key)) errors.push(duplicate(`status.addresses[${i}]`, address));
     seen.add(key);
   }
-  return errors;
+  return ranges.length > 0 ? errors : [...errors, ...validatePodCidrs(spec)];
 }

@@ -68,8 +68,6 @@ function validateChange(spec: JsonObject, before: JsonObject): FieldError[] {
       if (textAt(container, 'image') === '') errors.push(required(`spec.${list}[${i}].image`));
     }
   }
-  errors.push(...validateDeadline(spec, before));
-  errors.push(...validateOnlyAdded(spec, before), ...validateOnlyRemovedGates(spec, before));
   if (isGated(before) && !onlyNarrows(spec, before)) {
     const detail = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
     errors.push(invalidValue('spec.nodeSelector', spec['nodeSelector'], detail));
@@ -78,7 +76,12 @@ function validateChange(spec: JsonObject, before: JsonObject): FieldError[] {
     const detail = `pod updates may not change fields other than ${CHANGEABLE.join(',')}\n`;
     errors.push(forbiddenField('spec', detail));
   }
-  return errors;
+  return [
+    ...errors,
+    ...validateDeadline(spec, before),
+    ...validateOnlyAdded(spec, before),
+    ...validateOnlyRemovedGates(spec, before),
+  ];
 }
 
 const CHANGEABLE = [

@@ -16,8 +16,7 @@ export function validateClusterIps(spec: JsonObject, before: JsonObject | undefi
   const errors = [...validatePair(textAt(spec, 'clusterIP'), addresses), ...validateFamilies(spec)];
   const invalid = validateAddresses(addresses, new Set(textsAt(before, 'clusterIPs')));
   if (addresses.length > 2) errors.push(invalidValue(ADDRESSES, addresses, 'may only hold up to 2 values'));
-  errors.push(...invalid);
-  if (invalid.length > 0) return errors;
+  if (invalid.length > 0) return [...errors, ...invalid];
   if (addresses.length > 1 && !isDualStack(addresses)) {
     errors.push(invalidValue(ADDRESSES, addresses, 'may specify no more than one IP for each IP family'));
   }
@@ -34,10 +33,12 @@ export function validateClusterIps(spec: JsonObject, before: JsonObject | undefi
 /** What was allocated stays: a second family may come and go, the first address is for life. */
 export function validateClusterIpsUpdate(spec: JsonObject, before: JsonObject): FieldError[] {
   if (textAt(spec, 'type') === 'ExternalName' || textAt(before, 'type') === 'ExternalName') return [];
-  const errors: FieldError[] = [];
-  if (!isHeadless(spec) || !isHeadless(before)) errors.push(...validateKept(spec, before, 'clusterIPs', 'clusterIP'));
-  if (!isHeadless(spec) && !isHeadless(before)) errors.push(...validateKept(spec, before, 'ipFamilies', 'ipFamily'));
-  return errors;
+  const isNowHeadless = isHeadless(spec);
+  const wasHeadless = isHeadless(before);
+  return [
+    ...(isNowHeadless && wasHeadless ? [] : validateKept(spec, before, 'clusterIPs', 'clusterIP')),
+    ...(isNowHeadless || wasHeadless ? [] : validateKept(spec, before, 'ipFamilies', 'ipFamily')),
+  ];
 }
 
 function validatePair(address: string, addresses: readonly string[]): FieldError[] {
@@ -52,10 +53,12 @@ function validatePair(address: string, addresses: readonly string[]): FieldError
 function validateFamilies(spec: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
   const families = textsAt(spec, 'ipFamilies');
+  const seen = new Set<string>();
   for (const [i, family] of families.entries()) {
     const path = `spec.ipFamilies[${i}]`;
     if (!FAMILIES.includes(family)) errors.push(unsupported(path, family, FAMILIES));
-    if (families.indexOf(family) < i) errors.push(duplicate(path, family));
+    if (seen.has(family)) errors.push(duplicate(path, family));
+    seen.add(family);
   }
   const policy = textAt(spec, 'ipFamilyPolicy');
   if (!isAbsent(spec, 'ipFamilyPolicy') && !FAMILY_POLICIES.includes(policy)) {

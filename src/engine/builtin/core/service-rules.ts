@@ -194,12 +194,12 @@ function validateSourceRanges(service: JsonObject, old: JsonObject | undefined):
   const annotation = textMapAt(metadataOf(service), 'annotations').get(RANGES_ANNOTATION);
   if (annotation === undefined) return [];
   const path = `metadata.annotations[${RANGES_ANNOTATION}]`;
-  const errors = isBalanced ? [] : [forbiddenField(path, ONLY_BALANCED)];
   const known = old && textMapAt(metadataOf(old), 'annotations').get(RANGES_ANNOTATION);
-  if (known !== annotation && annotation.trim() !== '') {
-    errors.push(...annotation.split(',').flatMap((range) => validateCidr(range.trim(), path)));
-  }
-  return errors;
+  const listed = known === annotation || annotation.trim() === '' ? [] : annotation.split(',');
+  return [
+    ...(isBalanced ? [] : [forbiddenField(path, ONLY_BALANCED)]),
+    ...listed.flatMap((range) => validateCidr(range.trim(), path)),
+  ];
 }
 
 function validateLoadBalancerFields(spec: JsonObject): FieldError[] {

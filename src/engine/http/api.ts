@@ -7,6 +7,7 @@ import type { Discovery } from './discovery.ts';
 import type { Metrics } from './metrics.ts';
 import { negotiate } from './negotiation.ts';
 import type { OpenApi } from './openapi.ts';
+import { openApiV2 } from './openapi-v2.ts';
 import { parseResourcePath } from './paths.ts';
 import { handleResource } from './resource-handler.ts';
 import type { Reviews } from './reviews.ts';
@@ -83,6 +84,8 @@ export class Api {
         }
         return path === '/api' ? discovery.coreVersions() : discovery.groupList();
       }
+      case '/openapi/v2':
+        return openApiV2(call.accept);
       case '/openapi/v3':
         return openApi.index();
       case '/metrics':
@@ -117,7 +120,17 @@ export class Api {
       .flatMap(({ group, version }) =>
         group === '' ? [`/api/${version}`] : [`/apis/${group}`, `/apis/${group}/${version}`],
       );
-    const others = ['/api', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v3', '/readyz', '/version'];
+    const others = [
+      '/api',
+      '/apis',
+      '/healthz',
+      '/livez',
+      '/metrics',
+      '/openapi/v2',
+      '/openapi/v3',
+      '/readyz',
+      '/version',
+    ];
     return [...new Set([...others, ...versions])].sort();
   }
 }

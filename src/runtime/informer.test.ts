@@ -303,7 +303,7 @@ describe('an informer', () => {
         await all.clock.advance(0);
         assert.deepEqual([all.api.watches, all.clock.pending], [0, 0]);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 });

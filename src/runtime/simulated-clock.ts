@@ -27,7 +27,8 @@ export class SimulatedClock implements System {
   }
 
   timer(ms: number, ring: () => void): Cancel {
-    const entry = this.#timers.add(this.#now + Math.max(0, ms), ring);
+    // Whole milliseconds, as on a machine: with fractions, a short enough wait would not move the time at all.
+    const entry = this.#timers.add(this.#now + Math.max(0, Math.ceil(ms)), ring);
     return () => this.#timers.remove(entry);
   }
 

@@ -238,7 +238,7 @@ describe('a work queue', () => {
         await queue.stop();
         assert.equal(clock.pending, 0);
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
   });
 });

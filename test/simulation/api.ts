@@ -134,7 +134,7 @@ export class SimulatedApi {
     const { target, parameters } = this.#route(request);
     const body = request.body === undefined ? {} : structuredClone(request.body);
     this.#count(target.name === '' && request.method === 'GET' ? 'list' : request.method.toLowerCase(), target.kind);
-    if (request.method === 'PATCH' && !(request.contentType ?? '').startsWith('application/apply-patch')) {
+    if (request.method === 'PATCH' && !isApply(request.contentType ?? '')) {
       return this.#writes.patch(target, body, request.contentType ?? '');
     }
     if (!isJsonObject(body)) throw badRequest('the body must be an object');
@@ -155,7 +155,7 @@ export class SimulatedApi {
     }
   }
 
-  #route({ path }: ApiRequest): { target: Target; parameters: URLSearchParams } {
+  #route({ path, contentType = '' }: ApiRequest): { target: Target; parameters: URLSearchParams } {
     const { pathname, searchParams: parameters } = new URL(path, 'http://simulated');
     for (const kind of this.#kinds.values()) {
       const prefix = groupVersionPath(kind);
@@ -165,10 +165,12 @@ export class SimulatedApi {
         .split('/')
         .map(decodeURIComponent);
       const namespaced = parts[0] === 'namespaces' && parts.length >= 3;
-      const [namespace = '', plural, name = '', subresource] = namespaced ? parts.slice(1) : ['', ...parts];
+      const [namespace = '', plural, object = '', subresource] = namespaced ? parts.slice(1) : ['', ...parts];
       if (plural !== kind.plural || (namespaced && !kind.namespaced)) continue;
-      const manager = parameters.get('fieldManager') ?? 'unknown';
-      return { target: { kind, namespace, name, subresource, manager }, parameters };
+      const name = parameters.get('fieldManager') ?? 'unknown';
+      // Whoever applies is another manager than whoever updates, be it under the same name.
+      const manager = isApply(contentType) ? name : `${name} (update)`;
+      return { target: { kind, namespace, name: object, subresource, manager }, parameters };
     }
     throw new ApiError(404, undefined, '404 page not found');
   }
@@ -252,5 +254,7 @@ export class SimulatedApi {
 
 const kindKey = ({ group, version, plural }: Kind): string => `${group}/${version}/${plural}`;
 
-export const inNamespace = (object: JsonObject, namespace: string): boolean =>
+const isApply = (contentType: string): boolean => contentType.startsWith('application/apply-patch');
+
+const inNamespace = (object: JsonObject, namespace: string): boolean =>
   namespace === '' || metadataOf(object)['namespace'] === namespace;

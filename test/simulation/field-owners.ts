@@ -47,8 +47,8 @@ export class FieldOwners {
   /** As `metadata.managedFields` tells it. */
   get entries(): JsonObject[] {
     return [...this.#fields].map(([manager, fields]) => ({
-      manager,
-      operation: 'Update',
+      manager: manager.replace(' (update)', ''),
+      operation: manager.endsWith(' (update)') ? 'Update' : 'Apply',
       fieldsType: 'FieldsV1',
       fieldsV1: tree([...fields].map((text): string[] => JSON.parse(text))),
     }));

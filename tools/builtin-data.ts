@@ -31,9 +31,9 @@ const wanted: GroupVersionKind[] = builtinKinds
   .concat(META);
 const groupVersions = new Set(wanted.map(({ group, version }) => `${group}/${version}`));
 
-write('openapi.json', 'schemas', neededSchemas(readFile(openApiFile)));
+write('openapi.json', neededSchemas(readFile(openApiFile)));
 const { kinds, messages } = neededMessages(readFile(tableFile));
-write('protobuf.json', 'messages', messages, `"kinds":${JSON.stringify(kinds)},`);
+write('protobuf.json', messages, (map) => `{"kinds":${JSON.stringify(kinds)},"messages":${map}}`);
 
 function neededSchemas(source: { schemas: Record<string, JsonObject> }): Record<string, Json> {
   const names = new Set(
@@ -92,11 +92,10 @@ function readFile<T>(path: string): T {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-/** One entry a line, so that a change of one schema is a change of one line. openapi.json is a map, nothing around it. */
-function write(file: string, name: string, entries: object, before = ''): void {
+/** One entry a line, so that a change of one schema is a change of one line. */
+function write(file: string, entries: object, wrap = (map: string) => map): void {
   const lines = Object.entries(entries).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
-  const map = `{\n${lines.join(',\n')}\n}`;
-  const text = name === 'schemas' ? map : `{${before}"${name}":${map}}`;
-  writeFileSync(new URL(file, DATA), `${text}\n`);
-  console.log(`${file}: ${lines.length} ${name}, ${text.length} bytes`);
+  const text = `${wrap(`{\n${lines.join(',\n')}\n}`)}\n`;
+  writeFileSync(new URL(file, DATA), text);
+  console.log(`${file}: ${lines.length} entries, ${text.length} bytes`);
 }

@@ -18,6 +18,12 @@ export const unsupported = (field: string, value: unknown, supported: readonly s
   detail: `supported values: ${supported.map((text) => JSON.stringify(text)).join(', ')}`,
 });
 
+/** Nothing, if the value is one of the choices. */
+export function oneOf(field: string, value: string, choices: readonly string[]): FieldError[] {
+  if (value === '') return [required(field)];
+  return choices.includes(value) ? [] : [unsupported(field, value, choices)];
+}
+
 export const forbiddenField = (field: string, detail: string): FieldError => ({ type: 'Forbidden', field, detail });
 
 export const duplicate = (field: string, value: unknown, detail = ''): FieldError => ({

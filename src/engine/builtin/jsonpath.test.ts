@@ -105,9 +105,9 @@ describe('a path that is wrong', () => {
 
   it('does not search for ever', () => {
     const wide: Json = Array.from({ length: 300 }, () => Array.from({ length: 30 }, () => ({ a: [{ b: 1 }] })));
-    const start = performance.now();
+    const start = process.cpuUsage();
     compileJsonPath('..*..*..*..*')(wide);
     compileJsonPath('..[?(@..b)]..[?(@..b==1)]')(wide);
-    assert.ok(performance.now() - start < 5000);
+    assert.ok(process.cpuUsage(start).user / 1000 < 5000);
   });
 });

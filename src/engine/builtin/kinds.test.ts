@@ -128,12 +128,13 @@ describe('every built-in kind', () => {
       ],
     ];
     for (const [kind, group, object] of hostile) {
-      const start = performance.now();
+      const start = process.cpuUsage();
       const definition = named(kind, group);
       definition.defaults(object);
       definition.prepare(object, structuredClone(object));
       const faults = definition.validate(object, { spec: {}, data: {} });
-      const took = performance.now() - start;
+      // Time of our own: the machine may be busy with something else.
+      const took = process.cpuUsage(start).user / 1000;
       assert.ok(faults.length > 0 && faults.length <= 501, `${kind}: ${faults.length} faults`);
       assert.ok(took < 5000, `${kind} took ${took} ms`);
     }

@@ -29,6 +29,12 @@ export const objectsAt = (object: JsonObject | undefined, key: string): JsonObje
   return Array.isArray(value) ? value.map((item) => (isJsonObject(item) ? item : {})) : [];
 };
 
+/** The objects in a list, to change them where they are. */
+export const membersAt = (object: JsonObject | undefined, key: string): JsonObject[] => {
+  const value = object?.[key];
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+};
+
 export const textsAt = (object: JsonObject | undefined, key: string): string[] => {
   const value = object?.[key];
   return Array.isArray(value) ? value.map((item) => (typeof item === 'string' ? item : '')) : [];

@@ -1,7 +1,7 @@
 import { equalJson, type JsonObject } from '../../../api/json.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { dns1035LabelFaults, dnsSubdomainFaults } from '../../../api/syntax.ts';
-import { forbiddenField, IMMUTABLE, invalidValue, required, unsupported } from '../field-errors.ts';
+import { forbiddenField, IMMUTABLE, invalidValue, oneOf, required } from '../field-errors.ts';
 import {
   flagAt,
   isAbsent,
@@ -53,9 +53,7 @@ function validateGroup(spec: JsonObject): FieldError[] {
 const SCOPES = ['Cluster', 'Namespaced'];
 
 function validateScope(spec: JsonObject): FieldError[] {
-  const scope = textAt(spec, 'scope');
-  if (scope === '') return [required('spec.scope')];
-  return SCOPES.includes(scope) ? [] : [unsupported('spec.scope', scope, SCOPES)];
+  return oneOf('spec.scope', textAt(spec, 'scope'), SCOPES);
 }
 
 function validateVersions(spec: JsonObject): FieldError[] {
@@ -112,8 +110,7 @@ function validateConversion(conversion: JsonObject | undefined, path: string): F
   if (conversion === undefined) return [];
   const strategy = textAt(conversion, 'strategy');
   const webhook = objectAt(conversion, 'webhook');
-  if (strategy === '') return [required(`${path}.strategy`)];
-  if (!STRATEGIES.includes(strategy)) return [unsupported(`${path}.strategy`, strategy, STRATEGIES)];
+  if (!STRATEGIES.includes(strategy)) return oneOf(`${path}.strategy`, strategy, STRATEGIES);
   if (strategy === 'Webhook') return validateWebhook(webhook, path);
   if (webhook === undefined) return [];
   return ['clientConfig', 'conversionReviewVersions']

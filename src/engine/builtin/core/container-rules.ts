@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../../api/json.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { dnsLabelFaults } from '../../../api/syntax.ts';
-import { duplicate, forbiddenField, invalidFor, missing, required, unsupported } from '../field-errors.ts';
+import { duplicate, forbiddenField, invalidFor, missing, oneOf, required, unsupported } from '../field-errors.ts';
 import { isAbsent, numberAt, objectAt, objectsAt, optionalNumberAt, textAt } from '../reading.ts';
 import { validateEnv } from './env-rules.ts';
 import { validateDevices, validateMounts } from './mount-rules.ts';
-import { portFaults, portNameFaults } from './ports.ts';
+import { PROTOCOLS, portFaults, portNameFaults } from './ports.ts';
 import { validateLifecycle, validateProbes } from './probe-rules.ts';
 import { validateResources } from './resource-rules.ts';
 import { validateContainerSecurity } from './security-rules.ts';
@@ -106,21 +106,15 @@ function validateCommon(container: JsonObject, volumes: Volumes, path: string): 
   if (textAt(container, 'image') === '') errors.push(required(`${path}.image`));
   return [
     ...errors,
-    ...validateChoice(container, 'terminationMessagePolicy', MESSAGE_POLICIES, path),
+    ...oneOf(`${path}.terminationMessagePolicy`, textAt(container, 'terminationMessagePolicy'), MESSAGE_POLICIES),
     ...validatePorts(container, `${path}.ports`),
     ...validateEnv(container, path),
     ...validateMounts(container, volumes, `${path}.volumeMounts`),
     ...validateDevices(container, volumes, `${path}.volumeDevices`),
-    ...validateChoice(container, 'imagePullPolicy', PULL_POLICIES, path),
+    ...oneOf(`${path}.imagePullPolicy`, textAt(container, 'imagePullPolicy'), PULL_POLICIES),
     ...validateResources(container, `${path}.resources`),
     ...validateContainerSecurity(container, `${path}.securityContext`),
   ];
-}
-
-function validateChoice(container: JsonObject, field: string, choices: readonly string[], path: string): FieldError[] {
-  const value = textAt(container, field);
-  if (value === '') return [required(`${path}.${field}`)];
-  return choices.includes(value) ? [] : [unsupported(`${path}.${field}`, value, choices)];
 }
 
 function validateName(container: JsonObject, names: Set<string>, path: string): FieldError[] {
@@ -129,8 +123,6 @@ function validateName(container: JsonObject, names: Set<string>, path: string): 
   names.add(name);
   return isTaken ? [duplicate(`${path}.name`, name)] : [];
 }
-
-const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 
 function validatePorts(container: JsonObject, path: string): FieldError[] {
   const names = new Set<string>();
@@ -148,7 +140,7 @@ function validatePorts(container: JsonObject, path: string): FieldError[] {
     else errors.push(...invalidFor(`${at}.containerPort`, number, portFaults(number)));
     const hostPort = numberAt(port, 'hostPort');
     if (hostPort !== 0) errors.push(...invalidFor(`${at}.hostPort`, hostPort, portFaults(hostPort)));
-    return [...errors, ...validateChoice(port, 'protocol', PROTOCOLS, at)];
+    return [...errors, ...oneOf(`${at}.protocol`, textAt(port, 'protocol'), PROTOCOLS)];
   });
 }
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../api/json.ts';
+import type { JsonObject } from '../../../api/json.ts';
 import { formatQuantity, parseQuantity, roundedUpToMilli } from '../quantity.ts';
 import {
   entriesAt,
@@ -6,6 +6,7 @@ import {
   fillAbsent,
   flagAt,
   isAbsent,
+  membersAt,
   numberAt,
   objectAt,
   objectMadeAt,
@@ -18,11 +19,11 @@ import { defaultVolume } from './volume-defaults.ts';
 /** Defaults of a pod, beyond those that every pod template has too. */
 export function defaultPod(pod: JsonObject): void {
   const spec = objectMadeAt(pod, 'spec');
-  const containers = [...listAt(spec, 'containers'), ...listAt(spec, 'initContainers')];
+  const containers = [...membersAt(spec, 'containers'), ...membersAt(spec, 'initContainers')];
   for (const container of containers) requestWhatIsLimited(container);
   fillAbsent(spec, 'enableServiceLinks', true);
   if (flagAt(spec, 'hostNetwork')) {
-    for (const port of containers.flatMap((container) => listAt(container, 'ports'))) {
+    for (const port of containers.flatMap((container) => membersAt(container, 'ports'))) {
       if (numberAt(port, 'hostPort') === 0) port['hostPort'] = numberAt(port, 'containerPort');
     }
   }
@@ -40,17 +41,12 @@ export function defaultPodSpec(spec: JsonObject): void {
   fillAbsent(spec, 'terminationGracePeriodSeconds', 30);
   fill(spec, 'schedulerName', 'default-scheduler');
   matchServiceAccount(spec);
-  for (const volume of listAt(spec, 'volumes')) defaultVolume(volume);
+  for (const volume of membersAt(spec, 'volumes')) defaultVolume(volume);
   for (const list of ['initContainers', 'containers', 'ephemeralContainers']) {
-    for (const container of listAt(spec, list)) defaultContainer(container);
+    for (const container of membersAt(spec, list)) defaultContainer(container);
   }
   roundAmounts(spec, 'overhead');
 }
-
-export const listAt = (object: JsonObject | undefined, key: string): JsonObject[] => {
-  const list: Json | undefined = object?.[key];
-  return Array.isArray(list) ? list.filter(isJsonObject) : [];
-};
 
 /** `serviceAccount` is the old name of `serviceAccountName`: both say the same, the new one wins. */
 function matchServiceAccount(spec: JsonObject): void {
@@ -65,8 +61,8 @@ function defaultContainer(container: JsonObject): void {
   fill(container, 'imagePullPolicy', usesLatest(textAt(container, 'image')) ? 'Always' : 'IfNotPresent');
   fill(container, 'terminationMessagePath', '/dev/termination-log');
   fill(container, 'terminationMessagePolicy', 'File');
-  for (const port of listAt(container, 'ports')) fill(port, 'protocol', 'TCP');
-  for (const variable of listAt(container, 'env')) defaultVariable(variable);
+  for (const port of membersAt(container, 'ports')) fill(port, 'protocol', 'TCP');
+  for (const variable of membersAt(container, 'env')) defaultVariable(variable);
   const resources = objectAt(container, 'resources');
   roundAmounts(resources, 'limits');
   roundAmounts(resources, 'requests');
@@ -144,7 +140,7 @@ export function matchPodIps(status: JsonObject): void {
 
 function matchIps(status: JsonObject, one: string, all: string): void {
   const address = textAt(status, one);
-  const addresses = listAt(status, all).map((entry) => textAt(entry, 'ip'));
+  const addresses = membersAt(status, all).map((entry) => textAt(entry, 'ip'));
   if (address !== '' && address !== addresses[0]) status[all] = [{ ip: address }];
   else if (address === '' && addresses[0] !== undefined && addresses[0] !== '') status[one] = addresses[0];
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../api/json.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { dnsLabelFaults, dnsSubdomainFaults, qualifiedNameFaults } from '../../../api/syntax.ts';
-import { duplicate, invalidFor, invalidValue, required, unsupported } from '../field-errors.ts';
+import { duplicate, invalidFor, invalidValue, oneOf, required, unsupported } from '../field-errors.ts';
 import { validateIp } from '../ip-text.ts';
 import { validateLabels } from '../metadata.ts';
 import { flagAt, isAbsent, numberAt, objectAt, objectsAt, optionalNumberAt, textAt, textsAt } from '../reading.ts';
@@ -19,8 +19,8 @@ export function validatePodSpec(spec: JsonObject, path: string): FieldError[] {
     ...validateInitContainers(spec, volumes, `${path}.initContainers`),
     ...validateEphemeralContainers(spec, volumes, `${path}.ephemeralContainers`),
     ...validateHostPorts(spec, path),
-    ...validateChoice(spec, 'restartPolicy', RESTART_POLICIES, path),
-    ...validateChoice(spec, 'dnsPolicy', DNS_POLICIES, path),
+    ...oneOf(`${path}.restartPolicy`, textAt(spec, 'restartPolicy'), RESTART_POLICIES),
+    ...oneOf(`${path}.dnsPolicy`, textAt(spec, 'dnsPolicy'), DNS_POLICIES),
     ...validateLabels(spec['nodeSelector'], `${path}.nodeSelector`),
     ...validatePodSecurity(spec, path),
     ...validateAffinity(spec, `${path}.affinity`),
@@ -36,12 +36,6 @@ export function validatePodSpec(spec: JsonObject, path: string): FieldError[] {
 
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
-
-function validateChoice(spec: JsonObject, field: string, choices: readonly string[], path: string): FieldError[] {
-  const value = textAt(spec, field);
-  if (value === '') return [required(`${path}.${field}`)];
-  return choices.includes(value) ? [] : [unsupported(`${path}.${field}`, value, choices)];
-}
 
 /** On the host's network a container's port is the host's port: nothing maps the one to the other. */
 function validateHostPorts(spec: JsonObject, path: string): FieldError[] {

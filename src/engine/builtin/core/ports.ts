@@ -1,3 +1,16 @@
+import type { Json } from '../../../api/json.ts';
+import type { FieldError } from '../../../api/status.ts';
+import { invalidFor } from '../field-errors.ts';
+
+export const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
+
+/** A port by number, or by the name it has in a container. */
+export function validatePortOrName(port: Json | undefined, path: string): FieldError[] {
+  if (typeof port === 'string') return invalidFor(path, port, portNameFaults(port));
+  const number = typeof port === 'number' ? port : 0;
+  return invalidFor(path, number, portFaults(number));
+}
+
 /** What is wrong with a port number. */
 export const portFaults = (port: number): string[] =>
   Number.isInteger(port) && port >= 1 && port <= 65535 ? [] : ['must be between 1 and 65535, inclusive'];

@@ -2,8 +2,7 @@ import type { JsonObject } from '../../../api/json.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { forbiddenField, invalidFor, invalidValue, nonNegative, required, unsupported } from '../field-errors.ts';
 import { isAbsent, numberAt, objectAt, objectsAt, optionalNumberAt, textAt, textsAt } from '../reading.ts';
-import { portFaults } from './ports.ts';
-import { validatePortOrName } from './service-rules.ts';
+import { portFaults, validatePortOrName } from './ports.ts';
 
 export function validateProbes(container: JsonObject, path: string): FieldError[] {
   return PROBES.flatMap((name) => {

@@ -1,5 +1,5 @@
-import { equalJson, isJsonObject, type Json, type JsonObject } from '../../../api/json.ts';
-import { numberAt, objectsAt, textAt, textsAt } from '../reading.ts';
+import { equalJson, type JsonObject } from '../../../api/json.ts';
+import { membersAt, numberAt, objectsAt, textAt, textsAt } from '../reading.ts';
 
 /** Reached from outside the cluster: by a load balancer, by node ports, or by addresses routed to the nodes. */
 export const isExternallyAccessible = (spec: JsonObject): boolean =>
@@ -39,7 +39,7 @@ function keepNodePorts(spec: JsonObject, old: JsonObject): void {
   const named = new Map(portsBefore.map((port) => [textAt(port, 'name'), numberAt(port, 'nodePort')]));
   const before = nodePortsOf(old);
   const used = new Set([...nodePortsOf(spec)].filter((port) => before.has(port)));
-  for (const port of objectsOf(spec['ports'])) {
+  for (const port of membersAt(spec, 'ports')) {
     const known = named.get(textAt(port, 'name')) ?? 0;
     if (numberAt(port, 'nodePort') === 0 && known !== 0 && !used.has(known)) port['nodePort'] = known;
   }
@@ -75,7 +75,7 @@ export function dropWhatTheTypeLacks(spec: JsonObject, old: JsonObject): void {
     dropIfSame(spec, old, 'ipFamilyPolicy');
   }
   if (usesNodePorts(old) && !usesNodePorts(spec) && nodePortsOf(spec).isSubsetOf(nodePortsOf(old))) {
-    for (const port of objectsOf(spec['ports'])) delete port['nodePort'];
+    for (const port of membersAt(spec, 'ports')) delete port['nodePort'];
   }
   if (needsHealthCheck(old) && !needsHealthCheck(spec)) dropIfSame(spec, old, 'healthCheckNodePort');
   if (textAt(old, 'type') === 'LoadBalancer' && textAt(spec, 'type') !== 'LoadBalancer') {
@@ -91,8 +91,6 @@ const nodePortsOf = (spec: JsonObject): Set<number> =>
       .map((port) => numberAt(port, 'nodePort'))
       .filter((port) => port !== 0),
   );
-
-const objectsOf = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
 
 const isSame = (spec: JsonObject, old: JsonObject, key: string): boolean => equalJson(spec[key] ?? '', old[key] ?? '');
 

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../../api/json.ts';
+import type { JsonObject } from '../../../api/json.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { dnsLabelFaults, dnsSubdomainFaults, qualifiedNameFaults } from '../../../api/syntax.ts';
-import { duplicate, forbiddenField, invalidFor, invalidValue, required, unsupported } from '../field-errors.ts';
+import { duplicate, forbiddenField, invalidFor, invalidValue, oneOf, required, unsupported } from '../field-errors.ts';
 import { validateCidr, validateEndpointIp, validateIp } from '../ip-text.ts';
 import { validateLabels } from '../metadata.ts';
 import {
@@ -17,7 +17,7 @@ import {
   textMapAt,
   textsAt,
 } from '../reading.ts';
-import { portFaults, portNameFaults } from './ports.ts';
+import { PROTOCOLS, portFaults, validatePortOrName } from './ports.ts';
 import { validateClusterIps, validateClusterIpsUpdate } from './service-addresses.ts';
 import { isExternallyAccessible, isHeadless, needsHealthCheck } from './service-changes.ts';
 
@@ -65,9 +65,7 @@ function validateType(spec: JsonObject): FieldError[] {
     errors.push(invalidValue('spec.clusterIPs[0]', 'None', `may not be set to 'None' for ${type} services`));
   }
   if (type === 'ExternalName') errors.push(...validateExternalName(spec));
-  if (type === '') errors.push(required('spec.type'));
-  else if (!TYPES.includes(type)) errors.push(unsupported('spec.type', type, TYPES));
-  return errors;
+  return [...errors, ...oneOf('spec.type', type, TYPES)];
 }
 
 function validateExternalName(spec: JsonObject): FieldError[] {
@@ -82,8 +80,6 @@ function validateExternalName(spec: JsonObject): FieldError[] {
   else errors.push(...invalidFor('spec.externalName', name, dnsSubdomainFaults(name)));
   return errors;
 }
-
-const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 
 function validatePorts(spec: JsonObject): FieldError[] {
   const ports = objectsAt(spec, 'ports');
@@ -113,22 +109,13 @@ function validatePort(port: JsonObject, path: string, needsName: boolean, names:
   }
   const number = numberAt(port, 'port');
   errors.push(...invalidFor(`${path}.port`, number, portFaults(number)));
-  const protocol = textAt(port, 'protocol');
-  if (protocol === '') errors.push(required(`${path}.protocol`));
-  else if (!PROTOCOLS.includes(protocol)) errors.push(unsupported(`${path}.protocol`, protocol, PROTOCOLS));
+  errors.push(...oneOf(`${path}.protocol`, textAt(port, 'protocol'), PROTOCOLS));
   errors.push(...validatePortOrName(port['targetPort'], `${path}.targetPort`));
   if (!isAbsent(port, 'appProtocol')) {
     const application = textAt(port, 'appProtocol');
     errors.push(...invalidFor(`${path}.appProtocol`, application, qualifiedNameFaults(application)));
   }
   return errors;
-}
-
-/** A port by number, or by the name it has in a container. */
-export function validatePortOrName(port: Json | undefined, path: string): FieldError[] {
-  if (typeof port === 'string') return invalidFor(path, port, portNameFaults(port));
-  const number = typeof port === 'number' ? port : 0;
-  return invalidFor(path, number, portFaults(number));
 }
 
 const LONGEST_AFFINITY = 86400;
@@ -224,8 +211,7 @@ function validateTrafficPolicies(spec: JsonObject): FieldError[] {
     if (external !== '') {
       errors.push(invalidValue(path, external, 'may only be set for externally-accessible services'));
     }
-  } else if (external === '') errors.push(required(path));
-  else if (!POLICIES.includes(external)) errors.push(unsupported(path, external, POLICIES));
+  } else errors.push(...oneOf(path, external, POLICIES));
   errors.push(...validateHealthCheckPort(spec));
   if (!isAbsent(spec, 'internalTrafficPolicy')) {
     const internal = textAt(spec, 'internalTrafficPolicy');

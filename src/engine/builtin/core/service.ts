@@ -1,10 +1,11 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../api/json.ts';
+import type { JsonObject } from '../../../api/json.ts';
 import { defineBuiltin, statusSubresource } from '../builtin-kind.ts';
 import { ageColumn, column, nameColumn, wideColumn } from '../columns.ts';
 import {
   fill,
   fillAbsent,
   isAbsent,
+  membersAt,
   numberAt,
   objectAt,
   objectMadeAt,
@@ -50,7 +51,7 @@ export const services = defineBuiltin({
     const spec = objectMadeAt(service, 'spec');
     defaultAffinity(spec);
     fill(spec, 'type', 'ClusterIP');
-    for (const port of listOf(spec['ports'])) defaultPort(port);
+    for (const port of membersAt(spec, 'ports')) defaultPort(port);
     if (isExternallyAccessible(spec)) fill(spec, 'externalTrafficPolicy', 'Cluster');
     const type = textAt(spec, 'type');
     if (HAS_CLUSTER_IP.has(type)) fillAbsent(spec, 'internalTrafficPolicy', 'Cluster');
@@ -58,7 +59,7 @@ export const services = defineBuiltin({
     if (type === 'ExternalName') delete spec['internalTrafficPolicy'];
     if (type !== 'LoadBalancer') return;
     fillAbsent(spec, 'allocateLoadBalancerNodePorts', true);
-    for (const ingress of listOf(objectAt(statusOf(service), 'loadBalancer')?.['ingress'])) {
+    for (const ingress of membersAt(objectAt(statusOf(service), 'loadBalancer'), 'ingress')) {
       if (textAt(ingress, 'ip') !== '') fillAbsent(ingress, 'ipMode', 'VIP');
     }
   },
@@ -93,8 +94,6 @@ function defaultPort(port: JsonObject): void {
     port['targetPort'] = numberAt(port, 'port');
   }
 }
-
-const listOf = (list: Json | undefined): JsonObject[] => (Array.isArray(list) ? list.filter(isJsonObject) : []);
 
 function typeOf(service: JsonObject): string {
   return textAt(specOf(service), 'type');

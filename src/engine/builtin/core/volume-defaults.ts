@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '../../../api/json.ts';
-import { fill, fillAbsent, objectAt } from '../reading.ts';
-import { listAt } from './pod-defaults.ts';
+import { fill, fillAbsent, membersAt, objectAt } from '../reading.ts';
 
 const ONE_HOUR = 3600;
 /** 0644: readable by all, written by the owner. */
@@ -29,7 +28,7 @@ export function defaultVolume(volume: JsonObject): void {
     for (const [field, value] of Object.entries(absent)) fillAbsent(source, field, value);
   }
   defaultFiles(objectAt(volume, 'downwardAPI'));
-  for (const source of listAt(objectAt(volume, 'projected'), 'sources')) {
+  for (const source of membersAt(objectAt(volume, 'projected'), 'sources')) {
     defaultFiles(objectAt(source, 'downwardAPI'));
     const token = objectAt(source, 'serviceAccountToken');
     if (token !== undefined) fillAbsent(token, 'expirationSeconds', ONE_HOUR);
@@ -39,7 +38,7 @@ export function defaultVolume(volume: JsonObject): void {
 }
 
 function defaultFiles(source: JsonObject | undefined): void {
-  for (const file of listAt(source, 'items')) {
+  for (const file of membersAt(source, 'items')) {
     const field = objectAt(file, 'fieldRef');
     if (field !== undefined) fill(field, 'apiVersion', 'v1');
     const resource = objectAt(file, 'resourceFieldRef');

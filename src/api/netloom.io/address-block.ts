@@ -16,8 +16,9 @@ const holderShape = object(holderFields, { description: 'Who has the address.' }
 const sharerShape = object({
   ...holderFields,
   ports: list(string(), { description: 'What the sharer serves at the address, such as TCP/80: nobody else may.' }),
-  terms: optional(
-    string({ description: 'Who shares an address does so on the same terms; without terms nobody does.' }),
+  sharingKey: optional(string({ description: 'Only those with the same key share an address; none without one.' })),
+  backends: optional(
+    string({ description: 'The pods whose hosts alone may answer for the sharer; only those with the same share.' }),
   ),
 });
 

@@ -1,0 +1,281 @@
+import { type Service, Service as Services } from '../api/core/service.ts';
+import { L2Advertisement } from '../api/metallb.io/l2-advertisement.ts';
+import type { Context } from '../runtime/controller.ts';
+import { asError } from '../runtime/log.ts';
+import { done, failed, type Outcome, wait } from '../runtime/outcome.ts';
+import { keyOf, keyOfObject, type Ref, refOf } from '../runtime/ref.ts';
+import { timestamp } from '../runtime/timestamp.ts';
+import { advertising } from './advertisements.ts';
+import { applicantOf, ingressOf, isServed, poolAnnotation } from './applicant.ts';
+import { type Applicant, type Decision, decide, type Remark } from './decide.ts';
+import type { Leave, Office } from './office.ts';
+import { writeRegister } from './register-writer.ts';
+import { tell } from './service-status.ts';
+import type { Waiting } from './waiting.ts';
+import { DEPRECATED_PREFIX, PREFIX, type Wishes, wishesOf } from './wishes.ts';
+
+export interface AllocatorOptions {
+  readonly office: Office;
+  readonly waiting: Waiting;
+  readonly loadBalancerClass: string;
+}
+
+type ServiceOutcome = Outcome<NonNullable<Service['status']>>;
+
+/** Brings Services to the addresses that they shall have: on record first, then told, and what is left over is given back last. */
+export class Allocator {
+  readonly #office: Office;
+  readonly #waiting: Waiting;
+  readonly #class: string;
+  /** Which Service → what it was last told that it lacks. */
+  readonly #lacks = new Map<string, string>();
+  #leavers: { readonly refs: Set<Ref>; readonly done: Promise<void> } | undefined;
+  #hasBegun = false;
+
+  constructor({ office, waiting, loadBalancerClass }: AllocatorOptions) {
+    this.#office = office;
+    this.#waiting = waiting;
+    this.#class = loadBalancerClass;
+  }
+
+  async serve(services: readonly Service[], context: Context): Promise<ServiceOutcome[]> {
+    if (!this.#hasBegun) {
+      // Who has an address from before there was a register must be in it before anybody else is given one.
+      const holders = context.caches
+        .of(Services)
+        .list()
+        .filter((service) => this.#isUnregistered(service));
+      await this.#serve(holders, context);
+      this.#hasBegun = true;
+    }
+    return this.#serve(services, context);
+  }
+
+  /** The Service is gone: whatever one of that name has is free. Those that go together are done together. */
+  leave(ref: Ref, context: Context): Promise<void> {
+    if (this.#leavers === undefined) {
+      const refs = new Set<Ref>();
+      this.#leavers = { refs, done: Promise.resolve().then(() => this.#leaveAll(refs, context)) };
+    }
+    this.#leavers.refs.add(ref);
+    return this.#leavers.done;
+  }
+
+  async #leaveAll(refs: ReadonlySet<Ref>, { client, caches }: Context): Promise<void> {
+    this.#leavers = undefined;
+    const involved = [...refs].filter((ref) => this.#office.leftBy(ref, undefined).length > 0);
+    // A cache may be behind: the server knows whether there is a Service of that name.
+    const living = await Promise.all(involved.map(({ name, namespace }) => client.get(Services, name, namespace)));
+    const leaves = involved.flatMap((ref, i) => this.#office.leftBy(ref, living[i]?.metadata.uid));
+    for (const ref of refs) {
+      this.#waiting.remove(ref);
+      this.#lacks.delete(keyOf(ref));
+    }
+    if (leaves.length > 0) await this.#office.giveBack(leaves, caches, client);
+  }
+
+  /** Decides for each Service, and puts what was decided on record. */
+  async #record(services: readonly Service[], context: Context) {
+    const stock = { pools: this.#office.pools(context.caches), register: this.#office.register };
+    const now = timestamp(context.system.now());
+    const cases = new Map<Service, Case>();
+    for (const service of [...services].sort(holdersFirst)) {
+      const found = this.#caseOf(service, context);
+      cases.set(service, found);
+      if (found.applicant === undefined) continue;
+      found.decision = decide(found.applicant, stock);
+      const { addresses, pool } = found.decision;
+      const before = addresses.map((address) => stock.register.at(address));
+      for (const address of addresses) stock.register.use(address, found.applicant.user, { pool, since: now });
+      // Who shares on other terms than before may make room for one who waits.
+      this.#office.free(
+        addresses.filter((address, i) => before[i] !== undefined && before[i] !== stock.register.at(address)),
+      );
+    }
+    return { cases, failures: await writeRegister(stock.register, context.client) };
+  }
+
+  async #serve(services: readonly Service[], context: Context): Promise<ServiceOutcome[]> {
+    const { register } = this.#office;
+    const { cases, failures } = await this.#record(services, context);
+    return Promise.all(
+      services.map(async (service) => {
+        const found = cases.get(service) ?? this.#caseOf(service, context);
+        const blocks = found.decision.addresses.map((address) => register.blockOf(address));
+        const failure = blocks.map((block) => failures.get(block)).find((error) => error !== undefined);
+        if (failure !== undefined) return failed(failure);
+        try {
+          return await this.#settle(service, found, context);
+        } catch (error) {
+          return failed(asError(error));
+        }
+      }),
+    );
+  }
+
+  #caseOf(service: Service, { caches }: Context): Case {
+    const { register } = this.#office;
+    const nothing = { applicant: undefined, wishes: wishesOf(service), decision: NOTHING };
+    const isOurs = poolAnnotation(service) !== undefined || register.of(service.metadata.uid).length > 0;
+    if (!isServed(service, this.#class))
+      return { ...nothing, untouched: !isOurs || hasOtherClass(service, this.#class) };
+    // Without pools nobody asked us to serve anybody, and it may be somebody else's address.
+    const { deletionTimestamp } = service.metadata;
+    if (!isOurs && (this.#office.pools(caches).isEmpty || deletionTimestamp !== undefined)) {
+      return { ...nothing, untouched: true };
+    }
+    const applicant = applicantOf(service, caches, register);
+    if (applicant === 'headless') return { ...nothing, untouched: !isOurs };
+    if (applicant === 'not enough clusterips') {
+      const message = 'ipFamilyPolicy is RequireDualStack, and the Service has no cluster IP of the second family';
+      const lack: Remark = { type: 'Warning', reason: applicant, message };
+      return { ...nothing, decision: { ...NOTHING, lack }, untouched: false };
+    }
+    return { applicant, wishes: applicant.wishes, decision: NOTHING, untouched: false };
+  }
+
+  async #settle(
+    service: Service,
+    { applicant, wishes, decision, untouched }: Case,
+    context: Context,
+  ): Promise<ServiceOutcome> {
+    const { uid } = service.metadata;
+    const { register, claims } = this.#office;
+    const networks = this.#office.networks(context.caches);
+    const vips = decision.addresses.flatMap((address) => register.at(address) ?? []);
+    const conflicts = (await Promise.all(vips.map((vip) => claims.take(vip, networks)))).flat();
+    const isTold = sameTexts(decision.addresses, ingressOf(service));
+    if (conflicts.length > 0 && !isTold) {
+      // A host was faster. It was not told yet that it has the address, so it can have another.
+      const leaves = decision.addresses.map((address) => ({ address, uid }));
+      await this.#office.giveBack(leaves, context.caches, context.client);
+      return wait({ after: CATCH_UP });
+    }
+    await this.#releaseElsewhere(decision, context);
+    let isCurrent = false;
+    if (!decision.standstill && !untouched) {
+      const told = { addresses: decision.addresses.map(String), pool: decision.pool };
+      isCurrent = await tell(service, told, context.client);
+      if (isCurrent && wishes.deprecated.length > 0 && decision.addresses.length > 0) {
+        context.events.warning(service, 'deprecatedAnnotation', deprecation(wishes));
+      }
+    }
+    if (!decision.standstill) await this.#giveBackSurplus(service, decision, isCurrent, context);
+    this.#remark(service, { applicant, wishes, decision, untouched }, conflicts, context);
+    return done();
+  }
+
+  /** Networks may go, or move to other addresses, before the Services do. */
+  async #releaseElsewhere({ addresses }: Decision, { caches }: Context): Promise<void> {
+    const { register, claims } = this.#office;
+    const networks = this.#office.networks(caches);
+    for (const address of addresses) {
+      const around = networks.namespacesAround(address);
+      const left = register.elsewhere(address).filter(({ namespace }) => !around.includes(namespace));
+      if (left.length > 0) {
+        await claims.release(
+          address,
+          left.map(({ namespace }) => namespace),
+        );
+      }
+    }
+  }
+
+  /** What the Service has on record and is not told any more. `isCurrent`: the server has just agreed that we know its newest version. */
+  async #giveBackSurplus(
+    service: Service,
+    { addresses }: Decision,
+    isCurrent: boolean,
+    context: Context,
+  ): Promise<void> {
+    const { name, namespace = '', uid, resourceVersion } = service.metadata;
+    const kept = new Set(addresses.map(String));
+    const surplus: Leave[] = this.#office.register
+      .of(uid)
+      .filter(({ address }) => !kept.has(address.toString()))
+      .map(({ address }) => ({ address, uid }));
+    const leaves = [...surplus, ...this.#office.leftBy(refOf(service), uid)];
+    if (leaves.length === 0) return;
+    if (!isCurrent) {
+      const newest = await context.client.get(Services, name, namespace);
+      if (newest !== undefined && newest.metadata.resourceVersion !== resourceVersion) return;
+    }
+    await this.#office.giveBack(leaves, context.caches, context.client);
+  }
+
+  #remark(
+    service: Service,
+    { wishes, decision, untouched }: Case,
+    conflicts: readonly string[],
+    context: Context,
+  ): void {
+    const key = keyOfObject(service);
+    const { events } = context;
+    for (const remark of decision.remarks) say(events, service, remark);
+    const isShort = decision.lack !== undefined && decision.addresses.length < 2;
+    if (isShort && !untouched) this.#waiting.add(service, wishes);
+    else this.#waiting.remove(refOf(service));
+    const lacks = [
+      ...(decision.lack === undefined ? [] : [decision.lack]),
+      ...conflicts.map((message): Remark => ({ type: 'Warning', reason: 'AddressConflict', message })),
+      ...this.#announcementLack(decision, context),
+    ];
+    const text = JSON.stringify([service.metadata.uid, lacks]);
+    if (this.#lacks.get(key) !== text) for (const lack of lacks) say(events, service, lack);
+    if (lacks.length === 0) this.#lacks.delete(key);
+    else this.#lacks.set(key, text);
+  }
+
+  /** An address that nobody announces is of no use, and that is what people overlook most often. */
+  #announcementLack({ addresses, pool: name }: Decision, { caches }: Context): Remark[] {
+    const pool = addresses.length === 0 ? undefined : this.#office.pools(caches).find(name);
+    if (pool === undefined) return [];
+    if (advertising(pool.object, caches.of(L2Advertisement).list(this.#office.namespace)).length > 0) return [];
+    const message = `nobody announces ${addresses.join(' and ')}: no L2Advertisement is for pool ${name}`;
+    return [{ type: 'Warning', reason: 'NotAdvertised', message }];
+  }
+
+  #isUnregistered(service: Service): boolean {
+    return (
+      isServed(service, this.#class) &&
+      ingressOf(service).length > 0 &&
+      this.#office.register.of(service.metadata.uid).length === 0
+    );
+  }
+}
+
+/** A Service in a pass. */
+interface Case {
+  readonly applicant: Applicant | undefined;
+  readonly wishes: Wishes;
+  decision: Decision;
+  /** Its status is none of our business. */
+  readonly untouched: boolean;
+}
+
+function say(events: Context['events'], service: Service, { type, reason, message }: Remark): void {
+  if (type === 'Normal') events.normal(service, reason, message);
+  else events.warning(service, reason, message);
+}
+
+const deprecation = ({ deprecated }: Wishes): string =>
+  `the prefix ${DEPRECATED_PREFIX} is deprecated, use ${PREFIX} instead: ${deprecated.join(', ')}`;
+
+const hasOtherClass = ({ spec }: Service, ours: string): boolean =>
+  spec.type === 'LoadBalancer' && (spec.loadBalancerClass ?? '') !== ours;
+
+/** Whoever has an address keeps it from those who come for one; among those, the oldest is first. */
+function holdersFirst(a: Service, b: Service): number {
+  const holds = (service: Service): number => (ingressOf(service).length > 0 ? 0 : 1);
+  if (holds(a) !== holds(b)) return holds(a) - holds(b);
+  if (a.metadata.creationTimestamp === b.metadata.creationTimestamp) return 0;
+  return a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1;
+}
+
+const sameTexts = (a: readonly { toString(): string }[], b: readonly { toString(): string }[]): boolean =>
+  a.length === b.length && a.every((one, i) => one.toString() === b[i]?.toString());
+
+const NOTHING: Decision = { addresses: [], pool: '', standstill: false, remarks: [], lack: undefined };
+
+/** Until what the server told us in passing has reached the caches as well. */
+const CATCH_UP = 100;

@@ -1,0 +1,233 @@
+import type { Address, Family } from '../api/address.ts';
+import type { Families } from './family.ts';
+import type { Client, Pool } from './pool.ts';
+import type { Pools } from './pools.ts';
+import type { Register } from './register.ts';
+import { mayShare, nameOf, sharingFault, type User } from './terms.ts';
+import { familiesIn, pairFault, quoted, type Wishes } from './wishes.ts';
+
+/** A Service that is to have addresses, and what it has. */
+export interface Applicant {
+  readonly user: User;
+  readonly client: Client;
+  readonly families: Families;
+  readonly wishes: Wishes;
+  /** What its status says; where that is nothing, what is on record for it. */
+  readonly current: readonly Address[];
+}
+
+export interface Decision {
+  /** What the Service shall have; empty: nothing. IPv4 comes first. */
+  readonly addresses: readonly Address[];
+  readonly pool: string;
+  /** Leave everything as it is: nobody can understand what is asked for. */
+  readonly standstill: boolean;
+  readonly remarks: readonly Remark[];
+  /** Why something is missing that may come: said once, and looked at again when something changes. */
+  readonly lack: Remark | undefined;
+}
+
+export interface Remark {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface Stock {
+  readonly pools: Pools;
+  readonly register: Register;
+}
+
+/** What a Service shall have. An address stays for as long as nothing that is asked for speaks against it. */
+export function decide(applicant: Applicant, stock: Stock): Decision {
+  const { user, wishes } = applicant;
+  const remarks: Remark[] = [];
+  const standing = standingOf(applicant, stock);
+  if (standing.fault !== undefined) {
+    const message = `current IP for "${nameOf(user)}" not allowed by config, will attempt for new IP assignment: ${standing.fault}`;
+    remarks.push({ type: 'Normal', reason: 'ClearAssignment', message });
+  }
+  if ('fault' in wishes.addresses) {
+    const message = `invalid requested loadbalancer IPs: ${wishes.addresses.fault}`;
+    const kept = standing.addresses;
+    return {
+      addresses: kept,
+      pool: standing.pool,
+      standstill: true,
+      remarks: [],
+      lack: { type: 'Warning', reason: 'LoadBalancerFailed', message },
+    };
+  }
+  const asked = wishes.addresses;
+  const fits =
+    standing.addresses.length > 0 &&
+    (wishes.pool === '' || wishes.pool === standing.pool) &&
+    (asked.length === 0 || sameSet(asked, standing.addresses));
+  if (fits) return completed(applicant, stock, standing, remarks);
+  const found = allocate(applicant, asked, stock);
+  if (typeof found === 'string') {
+    const message = `Failed to allocate IP for "${nameOf(user)}": ${found}`;
+    return { ...NOTHING, remarks, lack: { type: 'Warning', reason: 'AllocationFailed', message } };
+  }
+  remarks.push({ type: 'Normal', reason: 'IPAllocated', message: `Assigned IP ${quoted(found.addresses)}` });
+  return { addresses: found.addresses, pool: found.pool, standstill: false, remarks, lack: undefined };
+}
+
+interface Given {
+  readonly addresses: readonly Address[];
+  readonly pool: string;
+}
+
+/** What the Service has and may keep, whatever it asks for by now. */
+function standingOf({ user, client, families, current }: Applicant, stock: Stock): Given & { fault?: string } {
+  const nothing = { addresses: [], pool: '' };
+  if (current.length === 0 || !isOfFamilies(current, families)) return nothing;
+  const pool = keepingPool(current, user, stock);
+  if (pool === undefined) return { ...nothing, fault: `${quoted(current)} is not allowed in config` };
+  if (!pool.serves(client)) return { ...nothing, fault: `pool ${pool.name} not compatible for ip assignment` };
+  const fault = useFault(current, user, stock);
+  if (fault !== undefined) return { ...nothing, fault };
+  return { addresses: inOrder(current), pool: pool.name };
+}
+
+/**
+ * The pool that gives these addresses now or, when its ranges do not have them any more, the one that gave them: who has an
+ * address keeps it until it gives it back.
+ */
+function keepingPool(addresses: readonly Address[], { uid }: User, { pools, register }: Stock): Pool | undefined {
+  const giving = pools.giving(addresses);
+  if (giving !== undefined) return giving;
+  const givers = addresses.map((address) => {
+    const vip = register.at(address);
+    return vip?.users.some((user) => user.uid === uid) === true ? vip.pool : undefined;
+  });
+  const [giver] = givers;
+  return giver !== undefined && givers.every((other) => other === giver) ? pools.find(giver) : undefined;
+}
+
+function isOfFamilies(addresses: readonly Address[], { wanted, oneWillDo }: Families): boolean {
+  if (pairFault(addresses) !== undefined) return false;
+  const has = familiesIn(addresses);
+  if (![...has].every((family) => wanted.includes(family))) return false;
+  return has.size === wanted.length || oneWillDo;
+}
+
+/** With one address where two are preferred, the other may come later, from the same pool. */
+function completed(
+  applicant: Applicant,
+  stock: Stock,
+  { addresses, pool: name }: Given,
+  remarks: readonly Remark[],
+): Decision {
+  const { user, families, wishes } = applicant;
+  const kept = { addresses, pool: name, standstill: false, remarks, lack: undefined };
+  const missing = families.wanted.find((family) => !familiesIn(addresses).has(family));
+  // Who asks for exactly this one address has all that it wants.
+  if (missing === undefined || !('length' in wishes.addresses) || wishes.addresses.length > 0) return kept;
+  const pool = stock.pools.find(name);
+  const more = pool === undefined || pool.isLeaving ? undefined : firstFit(pool, missing, user, stock);
+  if (more === undefined) {
+    const message = `cannot assign additional IP in PreferDualStack: no available IPv${missing} addresses in pool ${name}`;
+    return { ...kept, lack: { type: 'Normal', reason: 'AdditionalAssignFailed', message } };
+  }
+  const remark: Remark = { type: 'Normal', reason: 'IPAllocated', message: `Assigned additional IP "${more}"` };
+  return { ...kept, addresses: inOrder([...addresses, more]), remarks: [...remarks, remark] };
+}
+
+/** New addresses, or why there are none. */
+function allocate(applicant: Applicant, asked: readonly Address[], stock: Stock): Given | string {
+  if (asked.length > 0) return exactly(asked, applicant, stock);
+  const { client, families, user, wishes } = applicant;
+  if (wishes.pool !== '') {
+    const pool = stock.pools.find(wishes.pool);
+    if (pool === undefined) return `unknown pool "${wishes.pool}"`;
+    if (!pool.serves(client)) return `pool ${pool.name} not compatible for ip assignment`;
+    if (pool.isLeaving) return `pool "${pool.name}" is being deleted`;
+    return fromPools([pool], families, user, stock) ?? `no available IPs in pool ${pool.name}`;
+  }
+  for (const pools of stock.pools.automaticFor(client)) {
+    const found = fromPools(pools, families, user, stock);
+    if (found !== undefined) return found;
+  }
+  return 'no available IPs';
+}
+
+function exactly(
+  asked: readonly Address[],
+  { client, families, user, wishes }: Applicant,
+  stock: Stock,
+): Given | string {
+  if (!isOfFamilies(asked, families)) {
+    const inside = families.wanted.map((family) => `IPv${family}`).join(' and ');
+    return `requested loadBalancer IP(s) ${quoted(asked)} does not match the ipFamily of the service, which is ${inside}`;
+  }
+  const pool = stock.pools.giving(asked);
+  if (pool === undefined)
+    return `${quoted(asked)} is not allowed in config: no pool has ${asked.length === 1 ? 'it' : 'them'}`;
+  if (!pool.serves(client)) return `pool ${pool.name} not compatible for ip assignment`;
+  if (wishes.pool !== '' && wishes.pool !== pool.name) {
+    return `requested loadBalancer IP(s) ${quoted(asked)} is not compatible with requested address pool ${wishes.pool}: the pool is ${pool.name}`;
+  }
+  if (pool.isLeaving) return `pool "${pool.name}" is being deleted`;
+  return useFault(asked, user, stock) ?? { addresses: inOrder(asked), pool: pool.name };
+}
+
+/** From the first pool that has all that is wanted; else, if one will do, from the first that has the primary family, or the other. */
+function fromPools(
+  pools: readonly Pool[],
+  { wanted, oneWillDo }: Families,
+  user: User,
+  stock: Stock,
+): Given | undefined {
+  const tries = wanted.length > 1 && oneWillDo ? [wanted, ...wanted.map((family) => [family])] : [wanted];
+  for (const families of tries) {
+    for (const pool of pools) {
+      const addresses = families.flatMap((family) => firstFit(pool, family, user, stock) ?? []);
+      if (addresses.length === families.length) return { addresses: inOrder(addresses), pool: pool.name };
+    }
+  }
+  return undefined;
+}
+
+/** The first address of the pool that nobody has, or that those who have it share with this Service. */
+function firstFit(pool: Pool, family: Family, user: User, { register }: Stock): Address | undefined {
+  const free = pool.firstFree(family);
+  if (user.terms.sharingKey === '') return free;
+  let best = free;
+  for (const { address, users } of register.sharedUnder(user.terms.sharingKey)) {
+    if (address.family !== family || !pool.gives(address) || register.stranger(address) !== undefined) continue;
+    if (best !== undefined && !comesBefore(address, best, pool)) continue;
+    if (mayShare(user, othersThan(user, users))) best = address;
+  }
+  return best;
+}
+
+/** Why a Service cannot use these; nothing when it can. */
+function useFault(addresses: readonly Address[], user: User, { register }: Stock): string | undefined {
+  for (const address of addresses) {
+    const vip = register.at(address);
+    const isUser = vip?.users.some(({ uid }) => uid === user.uid) === true;
+    const stranger = isUser ? undefined : register.stranger(address);
+    if (stranger !== undefined) {
+      const { kind, name } = stranger.holder;
+      return `"${address}" is held by ${kind} ${name} in namespace ${stranger.namespace}`;
+    }
+    const fault = vip === undefined ? undefined : sharingFault(user, othersThan(user, vip.users), address);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+const othersThan = ({ uid }: User, users: readonly User[]): User[] => users.filter((other) => other.uid !== uid);
+
+function comesBefore(a: Address, b: Address, pool: Pool): boolean {
+  const [placeA, placeB] = [pool.placeOf(a) ?? 0, pool.placeOf(b) ?? 0];
+  return placeA === placeB ? a.value < b.value : placeA < placeB;
+}
+
+const inOrder = (addresses: readonly Address[]): Address[] => [...addresses].sort((a, b) => a.family - b.family);
+
+const sameSet = (a: readonly Address[], b: readonly Address[]): boolean =>
+  a.length === b.length && a.every((address) => b.some((other) => other.equals(address)));
+
+const NOTHING: Omit<Decision, 'remarks' | 'lack'> = { addresses: [], pool: '', standstill: false };

@@ -1,0 +1,55 @@
+import type { Address } from '../api/address.ts';
+import { addressRange } from '../api/metallb.io/address-ranges.ts';
+import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
+import { type AddressRange, Prefix, rangeText } from '../api/prefix.ts';
+import type { Caches } from '../runtime/cache.ts';
+
+/** The networks of hosts, in every namespace: which addresses are theirs, and which they give to those who ask for any. */
+export class Networks {
+  readonly #subnets: readonly Subnet[];
+
+  constructor(netConfigs: readonly NetConfig[]) {
+    this.#subnets = netConfigs
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .flatMap(({ metadata: { namespace = '' }, spec }) =>
+        spec.networks.flatMap(({ name, subnets }) =>
+          subnets.flatMap((subnet) => {
+            const prefix = Prefix.parse(subnet.cidr);
+            if (prefix === undefined) return [];
+            const ranges = subnet.allocationRanges.map(({ start, end }) => addressRange(`${start}-${end}`));
+            const gives = ranges.filter((range) => typeof range !== 'string');
+            return [{ namespace, name: `${name}/${subnet.name}`, prefix, gives }];
+          }),
+        ),
+      );
+  }
+
+  static of(caches: Caches): Networks {
+    return new Networks(caches.of(NetConfig).list());
+  }
+
+  /** The namespaces in which hosts may have the address. */
+  namespacesAround(address: Address): string[] {
+    const around = this.#subnets.filter(({ prefix }) => prefix.contains(address));
+    return [...new Set(around.map(({ namespace }) => namespace))].sort();
+  }
+
+  /** Where these ranges meet addresses that hosts get without asking for them by number. */
+  overlaps(ranges: readonly AddressRange[]): string[] {
+    return this.#subnets.flatMap(({ namespace, name, gives }) => {
+      const met = gives.filter((given) => ranges.some((range) => meet(given, range)));
+      return met.length === 0 ? [] : [`${met.map(rangeText).join(', ')} of network ${name} in namespace ${namespace}`];
+    });
+  }
+}
+
+interface Subnet {
+  readonly namespace: string;
+  /** Of the network and the subnet. */
+  readonly name: string;
+  readonly prefix: Prefix;
+  readonly gives: readonly AddressRange[];
+}
+
+const meet = (a: AddressRange, b: AddressRange): boolean =>
+  a.first.family === b.first.family && a.first.value <= b.last.value && b.first.value <= a.last.value;

@@ -1,0 +1,134 @@
+import type { Address } from '../api/address.ts';
+import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
+import { AddressBlock } from '../api/netloom.io/address-block.ts';
+import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
+import { Ledger } from '../ledger/ledger.ts';
+import type { Caches } from '../runtime/cache.ts';
+import type { Client } from '../runtime/client.ts';
+import type { Host } from '../runtime/controller.ts';
+import type { Informers } from '../runtime/informers.ts';
+import { Claims } from './claims.ts';
+import { Networks } from './networks.ts';
+import { Pools } from './pools.ts';
+import { blockKey, concerns, Register } from './register.ts';
+import { writeRegister } from './register-writer.ts';
+import { nameOf } from './terms.ts';
+
+/** What all that give Services their addresses have in common: pools, networks, and the register of who has what. */
+export class Office {
+  readonly namespace: string;
+  readonly register: Register;
+  readonly claims: Claims;
+  #pools = new Pools([]);
+  #poolsChanged = true;
+  #networks = new Networks([]);
+  #networksChanged = true;
+  /** Addresses that somebody may have now who could not before. */
+  #freed: Address[] = [];
+
+  constructor({ client, informers, system }: Pick<Host, 'client' | 'informers' | 'system'>, namespace: string) {
+    this.namespace = namespace;
+    this.claims = new Claims(Ledger.of({ client, informers, system }));
+    this.register = new Register({
+      namespace,
+      occupied: (address, isOccupied) => {
+        const pool = this.#pools.around(address);
+        if (isOccupied) pool?.take(address);
+        else pool?.giveBack(address);
+      },
+    });
+    informers.of(AddressBlock).onChange(({ before, now }) => {
+      const block = now ?? before;
+      if (!concerns(block)) return;
+      const { namespace: home = '', name, uid } = block.metadata;
+      this.#freed.push(...this.register.observe(blockKey(home, name), now, uid));
+    });
+    informers.of(IPAddressPool).onChange(({ before, now }) => {
+      if (before?.metadata.generation !== now?.metadata.generation || before?.metadata.uid !== now?.metadata.uid) {
+        this.#poolsChanged = true;
+      }
+    });
+    informers.of(NetConfig).onChange(() => {
+      this.#networksChanged = true;
+    });
+  }
+
+  /** The one that belongs to these informers. */
+  static of(host: Pick<Host, 'client' | 'informers' | 'system'>, namespace: string): Office {
+    let office = offices.get(host.informers);
+    if (office === undefined) {
+      office = new Office(host, namespace);
+      offices.set(host.informers, office);
+    }
+    return office;
+  }
+
+  pools(caches: Caches): Pools {
+    if (!this.#poolsChanged) return this.#pools;
+    this.#poolsChanged = false;
+    this.#pools = new Pools(caches.of(IPAddressPool).list(this.namespace));
+    for (const address of this.register.occupied()) this.#pools.around(address)?.take(address);
+    return this.#pools;
+  }
+
+  networks(caches: Caches): Networks {
+    if (this.#networksChanged) this.#networks = Networks.of(caches);
+    this.#networksChanged = false;
+    return this.#networks;
+  }
+
+  free(addresses: readonly Address[]): void {
+    this.#freed.push(...addresses);
+  }
+
+  /** What became free since the last call. */
+  takeFreed(): Address[] {
+    return this.#freed.splice(0);
+  }
+
+  /** Services give addresses back: hosts may have them only after nobody announces them any more, other Services last. */
+  async giveBack(leaves: readonly Leave[], caches: Caches, client: Client): Promise<void> {
+    const byAddress = Map.groupBy(leaves, ({ address }) => address.toString());
+    const networks = this.networks(caches);
+    await Promise.all(
+      [...byAddress.values()].map(async (group) => {
+        const [first] = group;
+        if (first === undefined) return;
+        const { address } = first;
+        const users = this.register.at(address)?.users ?? [];
+        if (users.some(({ uid }) => !group.some((leave) => leave.uid === uid))) return;
+        await this.claims.release(
+          address,
+          this.register.elsewhere(address).map(({ namespace }) => namespace),
+        );
+      }),
+    );
+    this.free(leaves.map(({ address }) => address));
+    for (const { address, uid } of leaves) this.register.leave(address, uid);
+    const failures = await writeRegister(this.register, client);
+    for (const [leave] of byAddress.values()) {
+      const vip = leave === undefined ? undefined : this.register.at(leave.address);
+      if (vip !== undefined) await this.claims.take(vip, networks);
+    }
+    for (const error of failures.values()) throw error;
+  }
+
+  /** Everything that Services of this name have on record, except the one that is there now. */
+  leftBy(name: { namespace: string; name: string }, living: string | undefined): Leave[] {
+    return this.register.uidsOf(nameOf(name)).flatMap((uid) => {
+      if (uid === living) return [];
+      const used = this.register.of(uid).map(({ address }) => address);
+      const texts = new Set(used.map(String));
+      const claimed = this.register.claimedFor(uid).filter((address) => !texts.has(address.toString()));
+      return [...used, ...claimed].map((address) => ({ address, uid }));
+    });
+  }
+}
+
+/** A Service does not use an address any more. */
+export interface Leave {
+  readonly address: Address;
+  readonly uid: string;
+}
+
+const offices = new WeakMap<Informers, Office>();

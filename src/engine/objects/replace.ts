@@ -85,7 +85,7 @@ export async function replace(
   else if (subresource === 'finalize') object = withFinalizersOf(before, object);
   else if (hasStatus(endpoint)) keepStatus(object, before);
   restoreServerFields(object, before);
-  if (subresource === '') rules.prepare(object, before);
+  if (subresource !== 'finalize') rules.prepare(object, before);
 
   const request = {
     operation: 'UPDATE' as const,
@@ -101,21 +101,22 @@ export async function replace(
   if (rules.hasGeneration && subresource === '' && rules.generationChangesWith(object, before)) {
     metadataOf(object)['generation'] = generationOf(before) + 1;
   }
-  if (ownership === 'track') {
-    object = keepIdleTimes(
-      before,
-      trackUpdate({
-        live: before,
-        updated: object,
-        manager: options.fieldManager,
-        schema: endpoint.schema,
-        apiVersion: endpoint.apiVersion,
-        ...(subresource === '' ? {} : { subresource }),
-        resetFields: resetFields(endpoint, subresource),
-        now: context.timestamp(),
-      }),
-    );
-  }
+  // What is put back by admission is no change, though it was one when the owners were written down.
+  object = keepIdleTimes(
+    before,
+    ownership === 'tracked'
+      ? object
+      : trackUpdate({
+          live: before,
+          updated: object,
+          manager: options.fieldManager,
+          schema: endpoint.schema,
+          apiVersion: endpoint.apiVersion,
+          ...(subresource === '' ? {} : { subresource }),
+          resetFields: resetFields(endpoint, subresource),
+          now: context.timestamp(),
+        }),
+  );
   const faults = [...finalizerFaults(before, object), ...rules.validate(object, before)];
   if (faults.length > 0) throw invalid(resource, nameOf(before), faults);
   if (isAdmitted) options.warnings.push(...(await context.admission.validate(resource, request)));

@@ -123,7 +123,7 @@ function columnsOf(version: DefinitionVersion): Column[] {
   ];
 }
 
-/** A cell has the type of its column or is empty; several results of one path stand in one text. */
+/** A cell has the type of its column or is empty; of several results of one path the first is shown. */
 function cellOf(type: string, results: ReturnType<ReturnType<typeof compileJsonPath>>, now: Date) {
   const [first] = results;
   if (first === undefined || first === null) return null;
@@ -137,7 +137,7 @@ function cellOf(type: string, results: ReturnType<ReturnType<typeof compileJsonP
     case 'date':
       return age(first, now);
     default:
-      return results.map((result) => (typeof result === 'string' ? result : JSON.stringify(result))).join(' ');
+      return typeof first === 'string' ? first : JSON.stringify(first);
   }
 }
 

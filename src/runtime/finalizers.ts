@@ -51,6 +51,6 @@ const setFinalizers = <T extends ApiObject>(
   object: T,
   finalizers: string[],
 ): Promise<T> => {
-  const { uid, resourceVersion } = object.metadata;
-  return client.patch(kind, refOf(object), { merge: { metadata: { uid, resourceVersion, finalizers } } });
+  const { resourceVersion } = object.metadata;
+  return client.patch(kind, refOf(object), { merge: { metadata: { resourceVersion, finalizers } } });
 };

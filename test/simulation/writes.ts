@@ -68,7 +68,11 @@ export class Writes {
   update(target: Target, body: JsonObject): JsonObject {
     const { kind, name } = target;
     const before = this.#existing(target);
-    const version = metadataOf(body)['resourceVersion'];
+    const { uid, resourceVersion: version } = metadataOf(body);
+    const stored = metadataOf(before)['uid'];
+    if (uid !== undefined && uid !== stored) {
+      throw conflict(kind, name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored}`);
+    }
     if (typeof version !== 'string' || version === '') {
       const detail = 'must be specified for an update';
       throw invalid(kind, name, [{ type: 'Invalid', field: 'metadata.resourceVersion', value: 0, detail }]);
@@ -158,7 +162,8 @@ export class Writes {
     const version = asked['resourceVersion'];
     if (version !== undefined && version !== '' && version !== stored['resourceVersion']) throw modified(kind, name);
     if (asked['uid'] !== undefined && asked['uid'] !== stored['uid']) {
-      throw conflict(kind, name, `Precondition failed: UID is ${stored['uid']}, not ${asked['uid']}`);
+      const detail = 'field is immutable';
+      throw invalid(kind, name, [{ type: 'Invalid', field: 'metadata.uid', value: asked['uid'], detail }]);
     }
     if (asked['name'] !== undefined && asked['name'] !== name)
       throw badRequest('the name of the object is another one');

@@ -17,6 +17,7 @@ import { kubeconfig } from './kubeconfig.ts';
 import { Definitions } from './lifecycle/definitions.ts';
 import { EventExpiry } from './lifecycle/event-expiry.ts';
 import { GarbageCollector } from './lifecycle/garbage-collector.ts';
+import { lastingNamespaces } from './lifecycle/lasting-namespaces.ts';
 import { Namespaces } from './lifecycle/namespaces.ts';
 import { LocalTransport } from './local-transport.ts';
 import { AdmissionChain } from './objects/admission-chain.ts';
@@ -79,7 +80,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       catalog,
       now,
       timestamp: () => timestamp(Date.now()),
-      admission: new AdmissionChain(options.admission ?? [], live),
+      admission: new AdmissionChain([lastingNamespaces, ...(options.admission ?? [])], live),
     };
     const definitions = new Definitions(context, { log, ownRules: ownRules(options.kinds ?? []) });
     closers.push(() => definitions.stop());

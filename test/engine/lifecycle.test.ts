@@ -50,6 +50,12 @@ describe('what the engine does by itself', () => {
     );
   });
 
+  test('the namespaces of the system cannot be deleted', async () => {
+    const { status, body } = await api.delete(`${NAMESPACES}/default`);
+    assert.equal(status, 403);
+    assert.equal(body['message'], 'namespaces "default" is forbidden: this namespace may not be deleted');
+  });
+
   test('a new namespace is active, labelled with its name, and furnished', async () => {
     const { body } = await api.post(NAMESPACES, { metadata: { name: 'fresh' } });
     assert.equal(at(body, 'status.phase'), 'Active');

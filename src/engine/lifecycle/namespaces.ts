@@ -14,9 +14,7 @@ import { followEverything } from './changes.ts';
 import { storageEndpoint } from './garbage-collector.ts';
 import { internalOptions } from './internal-options.ts';
 import { Jobs } from './jobs.ts';
-
-/** The namespaces that are there from the start. */
-export const SYSTEM_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+import { SYSTEM_NAMESPACES } from './lasting-namespaces.ts';
 
 /** Furnishes new namespaces with what every one has, and empties those that are to go. */
 export class Namespaces {

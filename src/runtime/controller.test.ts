@@ -410,7 +410,7 @@ describe('a controller', () => {
         await clock.advance(0);
         assert.deepEqual([api.watches, clock.pending], [0, 0]);
       }),
-      { numRuns: 10 },
+      { numRuns: 6 },
     );
   });
 });

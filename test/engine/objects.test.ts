@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import type { Json } from '../../src/api/json.ts';
 import { at, configMap, DEFINITIONS, EngineInTest, GADGETS, gadget, gadgets, MAPS } from './engine-in-test.ts';
 
 describe('objects of the engine', () => {
@@ -178,6 +179,22 @@ describe('objects of the engine', () => {
     const changed = await api.patch(`${GADGETS}/scaled/scale`, 'merge', { spec: { replicas: 7 } });
     assert.equal(at(changed.body, 'spec.replicas'), 7);
     assert.equal(at((await api.get(`${GADGETS}/scaled`)).body, 'spec.size'), 7);
+    const table = await api.get(`${GADGETS}/scaled/scale`, 'application/json;as=Table;g=meta.k8s.io;v=v1');
+    const columns = at(table.body, 'columnDefinitions') as { name: string }[];
+    assert.deepEqual(
+      columns.map(({ name }) => name),
+      ['Name', 'Desired', 'Available', 'Age'],
+    );
+    assert.deepEqual((at(table.body, 'rows.0.cells') as Json[]).slice(0, 3), ['scaled', 7, 0]);
+  });
+
+  test('a deletion may say in its body that it is not meant', async () => {
+    await api.post(MAPS, configMap('spared', {}, { labels: { spared: 'yes' } }));
+    const options = { kind: 'DeleteOptions', apiVersion: 'v1', dryRun: ['All'] };
+    assert.equal((await api.delete(`${MAPS}/spared`, options)).status, 200);
+    const { body } = await api.delete(`${MAPS}?labelSelector=spared`, options);
+    assert.equal(at(body, 'items.0.metadata.name'), 'spared');
+    assert.equal((await api.get(`${MAPS}/spared`)).status, 200);
   });
 
   test('a finalizer holds a deleted object until it is taken off', async () => {

@@ -5,7 +5,7 @@ import type { ApiError } from '../../api/status.ts';
 import { objectOf, view } from '../objects/encoding.ts';
 import type { Listing } from '../objects/list.ts';
 import type { EventFormat } from '../objects/watch.ts';
-import type { Endpoint } from '../resources/resource.ts';
+import type { Column, Endpoint } from '../resources/resource.ts';
 import type { Version } from '../store/version.ts';
 import type { Answer } from './call.ts';
 import type { Accepted } from './negotiation.ts';
@@ -14,6 +14,8 @@ import { columnDefinitions, type IncludeObject, rowOf, tableHead } from './table
 export interface Rendering {
   readonly accepted: Accepted;
   readonly endpoint: Endpoint;
+  /** Of tables. */
+  readonly columns: readonly Column[];
   readonly includeObject: IncludeObject;
   readonly isPretty: boolean;
   now(): Date;
@@ -21,7 +23,7 @@ export interface Rendering {
 
 /** One object as the client wants to see it. */
 export function renderOne(code: number, bytes: Buffer, rendering: Rendering, warnings: readonly string[] = []): Answer {
-  const { accepted, endpoint } = rendering;
+  const { accepted } = rendering;
   if (accepted.as === 'object' && accepted.encoding === 'json' && !rendering.isPretty) {
     return { code, contentType: accepted.contentType, chunks: [bytes], warnings };
   }
@@ -30,8 +32,8 @@ export function renderOne(code: number, bytes: Buffer, rendering: Rendering, war
     accepted.as === 'table'
       ? {
           ...tableHead({ resourceVersion: metadataOf(object)['resourceVersion'] ?? '' }),
-          columnDefinitions: columnDefinitions(endpoint.columns),
-          rows: [rowOf(object, endpoint.columns, rendering.includeObject, rendering.now())],
+          columnDefinitions: columnDefinitions(rendering.columns),
+          rows: [rowOf(object, rendering.columns, rendering.includeObject, rendering.now())],
         }
       : accepted.as === 'metadata'
         ? metadataOnly(object)
@@ -51,10 +53,10 @@ export function renderList(listing: Listing, rendering: Rendering): Answer {
   if (accepted.as === 'table') {
     const now = rendering.now();
     const rows = listing.versions.map((version) =>
-      rowOf(objectOf(endpoint, version), endpoint.columns, rendering.includeObject, now),
+      rowOf(objectOf(endpoint, version), rendering.columns, rendering.includeObject, now),
     );
     return answer([
-      encode({ ...tableHead(metadata), columnDefinitions: columnDefinitions(endpoint.columns), rows }, rendering),
+      encode({ ...tableHead(metadata), columnDefinitions: columnDefinitions(rendering.columns), rows }, rendering),
     ]);
   }
   if (accepted.as === 'metadata') {
@@ -87,8 +89,8 @@ export function eventFormat(rendering: Rendering): EventFormat<Buffer> {
     const shown = {
       ...tableHead({ resourceVersion: metadataOf(object)['resourceVersion'] ?? '' }),
       // Only the first event of a stream carries them.
-      columnDefinitions: hasColumns ? null : columnDefinitions(endpoint.columns),
-      rows: [rowOf(object, endpoint.columns, rendering.includeObject, rendering.now())],
+      columnDefinitions: hasColumns ? null : columnDefinitions(rendering.columns),
+      rows: [rowOf(object, rendering.columns, rendering.includeObject, rendering.now())],
     };
     hasColumns = true;
     return shown;

@@ -1,6 +1,7 @@
+import type { JsonObject } from '../../api/json.ts';
 import { badRequest, methodNotAllowed, notFound, type Status } from '../../api/status.ts';
 import { mayDo, refuseAccess } from '../auth/access.ts';
-import type { Context, Target, Written } from '../objects/context.ts';
+import type { Context, Target, WriteOptions, Written } from '../objects/context.ts';
 import { create } from '../objects/create.ts';
 import { type Deleted, remove } from '../objects/delete.ts';
 import { decode, view } from '../objects/encoding.ts';
@@ -16,7 +17,7 @@ import { negotiate } from './negotiation.ts';
 import type { ResourcePath } from './paths.ts';
 import { eventFormat, objectFormat, type Rendering, renderList, renderOne } from './rendering.ts';
 import { isReview, type Reviews } from './reviews.ts';
-import { readScale, writeScale } from './scale.ts';
+import { readScale, scaleColumns, writeScale } from './scale.ts';
 import type { IncludeObject } from './table.ts';
 import { deleteOptions, requireFieldManager, writeOptions } from './write-options.ts';
 
@@ -146,6 +147,7 @@ function renderingOf(context: Context, endpoint: Endpoint, call: Call): Renderin
   return {
     accepted: negotiate(call.accept, ['table', 'metadata']),
     endpoint,
+    columns: endpoint.columns,
     includeObject: isIncludeObject(include) ? include : 'Metadata',
     isPretty: isTrue(call.query.get('pretty')),
     now: () => context.now(),
@@ -169,10 +171,9 @@ function follow(context: Context, target: Target, call: Call, rendering: Renderi
 }
 
 async function deleteOne(context: Context, target: Target, call: Call, rendering: Rendering): Promise<Answer> {
-  const options = writeOptions(call, 'DeleteOptions');
   const body = await optionsIn(call);
-  const dryRun = options.dryRun || (Array.isArray(body['dryRun']) && body['dryRun'].includes('All'));
-  const deleted = await remove(context, target, deleteOptions(body, call.query), { ...options, dryRun });
+  const options = deletionOptions(call, body);
+  const deleted = await remove(context, target, deleteOptions(body, call.query), options);
   const { resource } = target.endpoint;
   if (!deleted.isGone || RETURNS_OBJECT.has(resource.id))
     return renderOne(200, deleted.bytes, rendering, options.warnings);
@@ -185,6 +186,12 @@ async function deleteOne(context: Context, target: Target, call: Call, rendering
     },
     options.warnings,
   );
+}
+
+/** A deletion, unlike other writes, can also say in its body that it is not meant. */
+function deletionOptions(call: Call, { dryRun }: JsonObject): WriteOptions {
+  const options = writeOptions(call, 'DeleteOptions');
+  return { ...options, dryRun: options.dryRun || (Array.isArray(dryRun) && dryRun.includes('All')) };
 }
 
 /** Kinds whose last state is the answer to their deletion. */
@@ -206,8 +213,8 @@ function successOf({ endpoint: { resource } }: Target, { object }: Deleted): Omi
 }
 
 async function deleteMany(context: Context, target: Target, call: Call, rendering: Rendering): Promise<Answer> {
-  const options = writeOptions(call, 'DeleteOptions');
   const body = await optionsIn(call);
+  const options = deletionOptions(call, body);
   const wishes = deleteOptions(body, call.query);
   const listing = await list(context, target, call.query);
   await inBatches(listing.versions, async ({ namespace, name }) => {
@@ -233,12 +240,12 @@ async function scale(
 ): Promise<Answer> {
   if (paths === undefined) throw notFound(target.endpoint.resource, target.name);
   const main = { ...target, subresource: '' };
-  const plain: Rendering = { ...rendering, accepted: { ...rendering.accepted, as: 'object' } };
+  const asScale: Rendering = { ...rendering, columns: scaleColumns };
   const shown = (bytes: Buffer) => Buffer.from(JSON.stringify(readScale(decode(bytes), paths)));
   if (verb === 'get') {
-    return renderOne(200, shown(view(target.endpoint, await get(context, main, call.query))), plain);
+    return renderOne(200, shown(view(target.endpoint, await get(context, main, call.query))), asScale);
   }
   const options = writeOptions(call, verb === 'update' ? 'UpdateOptions' : 'PatchOptions');
   const written = await writeScale(context, main, paths, verb, call, options);
-  return renderOne(200, shown(written.bytes), plain, options.warnings);
+  return renderOne(200, shown(written.bytes), asScale, options.warnings);
 }

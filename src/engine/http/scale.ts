@@ -1,12 +1,13 @@
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
 import { metadataOf } from '../../api/object.ts';
 import { badRequest, notFound, unsupportedMediaType } from '../../api/status.ts';
+import { ageColumn, nameColumn } from '../builtin/columns.ts';
 import type { Context, Target, WriteOptions, Written } from '../objects/context.ts';
 import { objectOf } from '../objects/encoding.ts';
 import { PATCH_TYPES, patch } from '../objects/patch.ts';
 import { jsonPatch } from '../patch/json-patch.ts';
 import { mergePatch } from '../patch/merge-patch.ts';
-import type { ScalePaths, Verb } from '../resources/resource.ts';
+import type { Column, ScalePaths, Verb } from '../resources/resource.ts';
 import { mediaTypeOf, objectIn, valueIn } from './body.ts';
 import type { Call } from './call.ts';
 
@@ -28,6 +29,19 @@ export function readScale(object: JsonObject, paths: ScalePaths): JsonObject {
       ...(selector === undefined ? {} : { selector: typeof selector === 'string' ? selector : selectorText(selector) }),
     },
   };
+}
+
+/** What `kubectl get --subresource=scale` shows. */
+export const scaleColumns: readonly Column[] = [
+  nameColumn,
+  count('Desired', 'How many there should be.', '.spec.replicas'),
+  count('Available', 'How many there are.', '.status.replicas'),
+  ageColumn,
+];
+
+function count(name: string, description: string, path: string): Column {
+  const cell = (scale: JsonObject) => valueAt(scale, path) ?? 0;
+  return { name, type: 'integer', format: '', description, priority: 0, cell };
 }
 
 /** Writes the number of a Scale back into the object that it belongs to. */

@@ -159,10 +159,10 @@ async function follow(
 }
 
 /** A deleted object looks like any other: its row says that it is gone. */
-const marked = (row: Row, type: Json | undefined): Row =>
-  type === 'DELETED'
-    ? { ...row, cells: row.cells.map((cell, i) => (i === row.cells.length - 1 ? `${cell} (deleted)` : cell)) }
-    : row;
+const marked = (row: Row, type: Json | undefined): Row => {
+  const [name, ...cells] = row.cells;
+  return type === 'DELETED' ? { ...row, cells: [`${name} (deleted)`, ...cells] } : row;
+};
 
 function itemsOf(answer: JsonObject): JsonObject[] {
   const { items, kind, apiVersion } = answer;

@@ -63,6 +63,11 @@ export class Office {
     return office;
   }
 
+  /** Whether a pool was written, came or went since the pools were last looked at. */
+  get poolsHaveChanged(): boolean {
+    return this.#poolsChanged;
+  }
+
   pools(caches: Caches): Pools {
     if (!this.#poolsChanged) return this.#pools;
     this.#poolsChanged = false;

@@ -1,17 +1,511 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Lab } from './lab.fixture.ts';
+import { Namespace } from '../api/core/namespace.ts';
+import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
+import { AddressBlock, type AddressHolder } from '../api/netloom.io/address-block.ts';
+import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
+import { Lab, NAMESPACE, type ServiceDraft } from './lab.fixture.ts';
+
+const POOL = 'metallb.io/address-pool';
+const IPS = 'metallb.io/loadBalancerIPs';
+const KEY = 'metallb.io/allow-shared-ip';
+
+/** A running capability with one pool of two addresses. */
+async function small(...addresses: string[]): Promise<Lab> {
+  const lab = new Lab();
+  await lab.start();
+  await lab.pool('internalapi', { addresses: addresses.length > 0 ? addresses : ['172.17.0.80-172.17.0.81'] });
+  return lab;
+}
+
+const both: ServiceDraft = { clusterIPs: ['10.96.0.1', 'fd00::1'], ipFamilies: ['IPv4', 'IPv6'] };
+const dual = (ipFamilyPolicy: 'PreferDualStack' | 'RequireDualStack'): ServiceDraft => ({ ...both, ipFamilyPolicy });
 
 describe('a Service of type LoadBalancer', () => {
   it('gets the lowest free address of a pool, and is told which pool that is', async () => {
-    const lab = new Lab();
-    await lab.start();
-    await lab.pool('internalapi', {});
+    const lab = await small();
     assert.equal(await lab.service('a'), '172.17.0.80');
     assert.equal(lab.poolOf('a'), 'internalapi');
     assert.equal(await lab.service('b'), '172.17.0.81');
     assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a', 'metallb-system/vips 172.17.0.81 b']);
     assert.deepEqual(lab.events('a'), ['Normal IPAllocated: Assigned IP ["172.17.0.80"]']);
+    await lab.stop();
+  });
+
+  it('waits with the reason when nothing is left, and is served as soon as an address is free', async () => {
+    const lab = await small();
+    for (const name of ['a', 'b', 'c', 'd']) await lab.service(name);
+    assert.equal(lab.addresses('c'), '');
+    assert.deepEqual(lab.events('c'), [
+      'Warning AllocationFailed: Failed to allocate IP for "openstack/c": no available IPs',
+    ]);
+    await lab.delete('b');
+    assert.equal(lab.addresses('c'), '172.17.0.81');
+    assert.equal(lab.addresses('d'), '');
+    await lab.pool('internalapi', { addresses: ['172.17.0.80-172.17.0.82'] });
+    assert.equal(lab.addresses('d'), '172.17.0.82');
+    await lab.stop();
+  });
+
+  it('keeps its address when nothing speaks against it, and a restart writes nothing', async () => {
+    const lab = await small();
+    await lab.service('a');
+    await lab.service('b');
+    await lab.delete('a');
+    await lab.stop();
+    const before = lab.writes();
+    await lab.start();
+    await lab.settle();
+    assert.equal(lab.addresses('b'), '172.17.0.81');
+    assert.equal(lab.writes() - before, 0);
+    await lab.stop();
+  });
+
+  it('gives its address back when it is deleted while nobody looks', async () => {
+    const lab = await small();
+    await lab.service('a');
+    await lab.stop();
+    await lab.delete('a');
+    await lab.start();
+    assert.deepEqual(lab.held(), []);
+    await lab.stop();
+  });
+
+  it('gives its address back when it becomes another type, and says so no more', async () => {
+    const lab = await small();
+    await lab.service('a');
+    await lab.change('a', (service) => ({ ...service, spec: { ...service.spec, type: 'ClusterIP' } }));
+    assert.equal(lab.addresses('a'), '');
+    assert.equal(lab.poolOf('a'), undefined);
+    assert.deepEqual(lab.held(), []);
+    await lab.stop();
+  });
+
+  it('that comes back under its name is another Service', async () => {
+    const lab = await small();
+    await lab.service('a', { annotations: { [IPS]: '172.17.0.81' } });
+    await lab.world.client.delete(
+      { group: '', version: 'v1', kind: 'Service', plural: 'services', namespaced: true },
+      { name: 'a', namespace: NAMESPACE },
+    );
+    await lab.create('a');
+    await lab.settle();
+    assert.equal(lab.addresses('a'), '172.17.0.80');
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a']);
+    await lab.stop();
+  });
+
+  it('is left alone when it has a class that is not ours, is headless, or there are no pools', async () => {
+    const lab = new Lab();
+    await lab.start();
+    assert.equal(await lab.service('foreign', { ingress: ['203.0.113.7'] }), '203.0.113.7');
+    await lab.pool('internalapi', {});
+    assert.equal(await lab.service('classy', { loadBalancerClass: 'example.com/other' }), '');
+    assert.equal(await lab.service('headless', { clusterIPs: ['None'] }), '');
+    assert.deepEqual([...lab.events('classy'), ...lab.events('headless')], []);
+    await lab.stop();
+  });
+
+  it('is served by the class that is configured, and only that', async () => {
+    const lab = new Lab();
+    await lab.start({}, { loadBalancerClass: 'netloom.io/vips' });
+    await lab.pool('internalapi', {});
+    assert.equal(await lab.service('ours', { loadBalancerClass: 'netloom.io/vips' }), '172.17.0.80');
+    assert.equal(await lab.service('classless'), '');
+    await lab.stop();
+  });
+});
+
+describe('what a Service asks for', () => {
+  it('is a pool, even one that gives nothing by itself', async () => {
+    const lab = await small();
+    await lab.pool('quiet', { addresses: ['10.0.0.1/32'], autoAssign: false });
+    assert.equal(await lab.service('a', { annotations: { [POOL]: 'quiet' } }), '10.0.0.1');
+    await lab.service('b', { annotations: { [POOL]: 'quiet' } });
+    assert.match(lab.events('b').join(), /AllocationFailed: .*"openstack\/b": no available IPs in pool quiet/);
+    await lab.service('c', { annotations: { [POOL]: 'nowhere' } });
+    assert.match(lab.events('c').join(), /unknown pool "nowhere"/);
+    await lab.stop();
+  });
+
+  it('is an address, by annotation or by spec.loadBalancerIP, but not by both', async () => {
+    const lab = await small('172.17.0.80-172.17.0.90');
+    assert.equal(await lab.service('a', { annotations: { [IPS]: ' 172.17.0.85 ' } }), '172.17.0.85');
+    assert.equal(await lab.service('b', { loadBalancerIP: '172.17.0.86' }), '172.17.0.86');
+    await lab.service('c', { loadBalancerIP: '172.17.0.87', annotations: { [IPS]: '172.17.0.87' } });
+    assert.deepEqual(lab.events('c'), [
+      'Warning LoadBalancerFailed: invalid requested loadbalancer IPs: service can not have both metallb.io/loadBalancerIPs and svc.Spec.LoadBalancerIP',
+    ]);
+    await lab.service('d', { annotations: { [IPS]: '10.9.9.9' } });
+    assert.match(lab.events('d').join(), /\["10\.9\.9\.9"\] is not allowed in config/);
+    await lab.service('e', { annotations: { [IPS]: '172.17.0.88', [POOL]: 'other' } });
+    assert.match(lab.events('e').join(), /\["172\.17\.0\.88"\] is not compatible with requested address pool other/);
+    await lab.service('f', { annotations: { [IPS]: 'fd00::5' } });
+    assert.match(lab.events('f').join(), /\["fd00::5"\] does not match the ipFamily of the service/);
+    await lab.stop();
+  });
+
+  it('may be written with the former prefix, which the current one overrules even when it is empty', async () => {
+    const lab = await small('172.17.0.80-172.17.0.90');
+    const former = { 'metallb.universe.tf/loadBalancerIPs': '172.17.0.85' };
+    assert.equal(await lab.service('a', { annotations: former }), '172.17.0.85');
+    assert.match(lab.events('a', 'deprecatedAnnotation').join(), /^Warning .*metallb\.universe\.tf\/loadBalancerIPs/);
+    assert.equal(await lab.service('b', { annotations: { ...former, [IPS]: '' } }), '172.17.0.80');
+    await lab.stop();
+  });
+
+  it('may change: the Service moves, and its former address is free', async () => {
+    const lab = await small('172.17.0.80-172.17.0.90');
+    await lab.service('a');
+    assert.equal(await lab.annotate('a', { [IPS]: '172.17.0.90' }), '172.17.0.90');
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.90 a']);
+    await lab.pool('other', { addresses: ['10.0.0.1/32'] });
+    assert.equal(await lab.annotate('a', { [IPS]: '', [POOL]: 'other' }), '10.0.0.1');
+    assert.equal(lab.poolOf('a'), 'other');
+    await lab.stop();
+  });
+
+  it('leaves everything as it is when nobody can understand it', async () => {
+    const lab = await small();
+    await lab.service('a');
+    assert.equal(await lab.annotate('a', { [IPS]: '172.17.0.300' }), '172.17.0.80');
+    assert.match(
+      lab.events('a', 'LoadBalancerFailed').join(),
+      /invalid requested loadbalancer IPs: invalid loadBalancerIP "172\.17\.0\.300"/,
+    );
+    await lab.stop();
+  });
+});
+
+describe('the pools of a Service', () => {
+  it('are those for its namespace or labels first, by priority, and then those for everybody', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.world.client.create(Namespace, { metadata: { name: NAMESPACE, labels: { tier: 'gold' } } });
+    await lab.pool('everybody', { addresses: ['10.0.0.1/32'] });
+    await lab.pool('later', {
+      addresses: ['10.0.1.1/32'],
+      serviceAllocation: { priority: 20, namespaces: [NAMESPACE] },
+    });
+    await lab.pool('sooner', {
+      addresses: ['10.0.2.1/32'],
+      serviceAllocation: { priority: 10, namespaceSelectors: [{ matchLabels: { tier: 'gold' } }] },
+    });
+    await lab.pool('labelled', {
+      addresses: ['10.0.3.1/32'],
+      serviceAllocation: { namespaces: [NAMESPACE], serviceSelectors: [{ matchLabels: { app: 'web' } }] },
+    });
+    assert.equal(await lab.service('a'), '10.0.2.1');
+    assert.equal(await lab.service('b'), '10.0.1.1');
+    assert.equal(await lab.service('c', { labels: { app: 'web' } }), '10.0.3.1');
+    assert.equal(await lab.service('d'), '10.0.0.1');
+    assert.equal(await lab.service('e', { namespace: 'elsewhere' }), '');
+    await lab.stop();
+  });
+
+  it('that are for others refuse it, and it moves when its own becomes one', async () => {
+    const lab = await small();
+    await lab.pool('theirs', { addresses: ['10.0.0.1/32'], serviceAllocation: { namespaces: ['elsewhere'] } });
+    await lab.service('a', { annotations: { [POOL]: 'theirs' } });
+    assert.match(lab.events('a').join(), /pool theirs not compatible for ip assignment/);
+    await lab.service('b');
+    await lab.pool('more', { addresses: ['10.0.1.1/32'] });
+    await lab.pool('internalapi', {
+      addresses: ['172.17.0.80-172.17.0.81'],
+      serviceAllocation: { namespaces: ['elsewhere'] },
+    });
+    assert.equal(lab.addresses('b'), '10.0.1.1');
+    assert.match(
+      lab.events('b', 'ClearAssignment').join(),
+      /current IP for "openstack\/b" not allowed by config, will attempt for new IP assignment: pool internalapi not compatible/,
+    );
+    await lab.stop();
+  });
+
+  it('may avoid addresses that end in .0 or .255', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.pool('careful', { addresses: ['10.0.0.254-10.0.1.1'], avoidBuggyIPs: true });
+    assert.equal(await lab.service('a'), '10.0.0.254');
+    assert.equal(await lab.service('b'), '10.0.1.1');
+    await lab.service('c', { annotations: { [IPS]: '10.0.0.255' } });
+    assert.match(lab.events('c').join(), /\["10\.0\.0\.255"\] is not allowed in config/);
+    await lab.stop();
+  });
+
+  it('say so when nobody announces their addresses, until somebody does', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.pool('mute', {}, { advertised: false });
+    await lab.service('a');
+    assert.deepEqual(lab.events('a', 'NotAdvertised'), [
+      'Warning NotAdvertised: nobody announces 172.17.0.80: no L2Advertisement is for pool mute',
+    ]);
+    await lab.stop();
+  });
+});
+
+describe('families', () => {
+  const pools = ['172.17.0.80-172.17.0.81', 'fd00:17::80-fd00:17::81'];
+
+  it('are those of the cluster IPs: a pool of both does not make a Service of one family dual', async () => {
+    const lab = await small(...pools);
+    assert.equal(await lab.service('a'), '172.17.0.80');
+    assert.equal(await lab.service('b', { clusterIPs: ['fd00::1'] }), 'fd00:17::80');
+    assert.equal(await lab.service('c', dual('RequireDualStack')), '172.17.0.81 fd00:17::81');
+    await lab.stop();
+  });
+
+  it('follow ipFamilies where nobody gives cluster IPs', async () => {
+    const lab = await small(...pools);
+    assert.equal(await lab.service('a', { clusterIPs: [], ipFamilies: ['IPv6'] }), 'fd00:17::80');
+    assert.equal(await lab.service('b', { clusterIPs: [] }), '172.17.0.80');
+    assert.equal(
+      await lab.service('c', { clusterIPs: [], ipFamilyPolicy: 'RequireDualStack' }),
+      '172.17.0.81 fd00:17::81',
+    );
+    await lab.stop();
+  });
+
+  it('are both or none when both are required, and one is better than none when they are preferred', async () => {
+    const lab = await small('172.17.0.80-172.17.0.90');
+    assert.equal(await lab.service('a', dual('RequireDualStack')), '');
+    assert.equal(await lab.service('b', dual('PreferDualStack')), '172.17.0.80');
+    assert.match(
+      lab.events('b', 'AdditionalAssignFailed').join(),
+      /^Normal .*cannot assign additional IP in PreferDualStack/,
+    );
+    await lab.pool('internalapi', { addresses: ['172.17.0.80-172.17.0.90', 'fd00:17::80/128'] });
+    // The one that had none was not there first.
+    assert.equal(lab.addresses('b'), '172.17.0.80 fd00:17::80');
+    assert.match(lab.events('b', 'IPAllocated').join(), /Assigned additional IP "fd00:17::80"/);
+    await lab.stop();
+  });
+
+  it('need a second cluster IP where both are required', async () => {
+    const lab = await small(...pools);
+    assert.equal(await lab.service('a', { ipFamilyPolicy: 'RequireDualStack' }), '');
+    assert.equal(lab.events('a', 'not enough clusterips').length, 1);
+    await lab.stop();
+  });
+
+  it('may be asked for by one address each', async () => {
+    const lab = await small(...pools);
+    const ips = (text: string): ServiceDraft => ({ ...dual('RequireDualStack'), annotations: { [IPS]: text } });
+    assert.equal(await lab.service('a', ips('fd00:17::81,172.17.0.81')), '172.17.0.81 fd00:17::81');
+    await lab.service('b', ips('172.17.0.80,172.17.0.81'));
+    assert.match(lab.events('b').join(), /has the same family/);
+    await lab.service('c', ips('172.17.0.80,172.17.0.81,fd00:17::80'));
+    assert.match(lab.events('c').join(), /more than two addresses/);
+    await lab.stop();
+  });
+});
+
+describe('sharing an address', () => {
+  const shared = (key: string, port: number, more: ServiceDraft = {}): ServiceDraft => ({
+    port,
+    ...more,
+    annotations: { [KEY]: key, [IPS]: '172.17.0.80' },
+  });
+
+  it('is for Services with the same key and different ports, in whatever namespace', async () => {
+    const lab = await small();
+    assert.equal(await lab.service('glance', shared('api', 9292)), '172.17.0.80');
+    assert.equal(await lab.service('nova', shared('api', 8774, { namespace: 'elsewhere' })), '172.17.0.80');
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 glance,nova']);
+    await lab.delete('glance');
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 nova']);
+    await lab.stop();
+  });
+
+  it('says which port, which key and which Service are in the way', async () => {
+    const lab = await small();
+    await lab.service('a', shared('api', 80));
+    await lab.service('b', shared('api', 80));
+    assert.match(lab.events('b').join(), /port TCP\/80 is already in use on "172\.17\.0\.80" by openstack\/a/);
+    await lab.service('c', shared('other', 81));
+    assert.match(
+      lab.events('c').join(),
+      /can't change sharing key for "openstack\/c", address also in use by openstack\/a: .*"api".*"other"/,
+    );
+    await lab.service('d', { port: 82, annotations: { [IPS]: '172.17.0.80' } });
+    assert.match(lab.events('d').join(), /address also in use by openstack\/a: .*no sharing key/);
+    await lab.service('e', shared('api', 83, { externalTrafficPolicy: 'Local', selector: { app: 'e' } }));
+    assert.match(
+      lab.events('e').join(),
+      /externalTrafficPolicy must be Cluster for both, or Local with the same selector/,
+    );
+    await lab.stop();
+  });
+
+  it('with hosts that only answer for their own pods is for the same pods', async () => {
+    const lab = await small();
+    const local = { externalTrafficPolicy: 'Local', selector: { app: 'a', tier: 'x' } } as const;
+    await lab.service('a', shared('api', 80, local));
+    assert.equal(await lab.service('b', shared('api', 81, local)), '172.17.0.80');
+    await lab.stop();
+  });
+
+  it('is possible as soon as what was in the way has gone', async () => {
+    const lab = await small();
+    await lab.service('a', shared('api', 80));
+    await lab.service('b', shared('other', 81));
+    await lab.service('c', shared('api', 80));
+    // Alone on its address, a Service may change its key.
+    await lab.annotate('a', { [KEY]: 'other' });
+    assert.equal(lab.addresses('b'), '172.17.0.80');
+    await lab.delete('a');
+    assert.equal(lab.addresses('c'), '');
+    await lab.delete('b');
+    assert.equal(lab.addresses('c'), '172.17.0.80');
+    await lab.stop();
+  });
+
+  it('counts for those who ask for any address: the lowest that is free or can be shared', async () => {
+    const lab = await small('172.17.0.80-172.17.0.90');
+    const any = (port: number): ServiceDraft => ({ port, annotations: { [KEY]: 'api' } });
+    await lab.service('a');
+    assert.equal(await lab.service('b', any(80)), '172.17.0.81');
+    assert.equal(await lab.service('c', any(81)), '172.17.0.81');
+    await lab.delete('a');
+    assert.equal(await lab.service('d', any(82)), '172.17.0.80');
+    await lab.stop();
+  });
+
+  it('ends for the one whose change breaks the rules, and the others stay', async () => {
+    const lab = await small();
+    const any = (port: number): ServiceDraft => ({ port, annotations: { [KEY]: 'api' } });
+    await lab.service('a', any(80));
+    await lab.service('b', any(81));
+    await lab.change('b', (service) => ({
+      ...service,
+      spec: { ...service.spec, ports: [{ protocol: 'TCP', port: 80 }] },
+    }));
+    assert.equal(lab.addresses('a'), '172.17.0.80');
+    assert.equal(lab.addresses('b'), '172.17.0.81');
+    assert.match(lab.events('b', 'ClearAssignment').join(), /port TCP\/80 is already in use/);
+    await lab.stop();
+  });
+});
+
+describe('pools that change under their users', () => {
+  it('leave addresses that they do not have any more to those who have them', async () => {
+    const lab = await small('172.17.0.80-172.17.0.90');
+    await lab.service('a', { annotations: { [IPS]: '172.17.0.86' } });
+    await lab.pool('internalapi', { addresses: ['172.17.0.80-172.17.0.85'] });
+    assert.equal(lab.addresses('a'), '172.17.0.86');
+    await lab.delete('a');
+    await lab.service('b', { annotations: { [IPS]: '172.17.0.86' } });
+    assert.equal(lab.addresses('b'), '');
+    await lab.stop();
+  });
+
+  it('hand their users over to the pool that has the addresses now', async () => {
+    const lab = await small('172.17.0.80-172.17.0.90');
+    await lab.service('a', { annotations: { [IPS]: '172.17.0.86' } });
+    await lab.pool('internalapi', { addresses: ['172.17.0.80-172.17.0.85'] });
+    await lab.pool('new', { addresses: ['172.17.0.86-172.17.0.90'] });
+    assert.equal(lab.addresses('a'), '172.17.0.86');
+    assert.equal(lab.poolOf('a'), 'new');
+    await lab.stop();
+  });
+
+  it('and vanish by force let their users go to other pools', async () => {
+    const lab = await small();
+    await lab.service('a');
+    await lab.pool('other', { addresses: ['10.0.0.1/32'] });
+    const pool = lab.findPool('internalapi');
+    await lab.world.client.delete(IPAddressPool, { namespace: 'metallb-system', name: 'internalapi' });
+    const { resourceVersion: _, ...metadata } = pool.metadata;
+    await lab.world.client.patch(
+      IPAddressPool,
+      { namespace: 'metallb-system', name: metadata.name },
+      { merge: { metadata: { finalizers: null } } },
+    );
+    await lab.settle();
+    assert.equal(lab.addresses('a'), '10.0.0.1');
+    assert.match(lab.events('a', 'ClearAssignment').join(), /\["172\.17\.0\.80"\] is not allowed in config/);
+    await lab.stop();
+  });
+});
+
+describe('addresses from before', () => {
+  it('stay with those who have them, whoever comes first now', async () => {
+    const lab = new Lab();
+    await lab.create('early');
+    await lab.create('holder', { ingress: ['172.17.0.80'] });
+    await lab.pool('internalapi', {});
+    await lab.start();
+    assert.equal(lab.addresses('holder'), '172.17.0.80');
+    assert.equal(lab.poolOf('holder'), 'internalapi');
+    assert.equal(lab.addresses('early'), '172.17.0.81');
+    await lab.stop();
+  });
+});
+
+describe('hosts and Services on one network', () => {
+  const host: AddressHolder = { apiGroup: 'network.openstack.org', kind: 'IPSet', name: 'edpm-0', uid: 'host-uid' };
+
+  /** What the allocator of hosts would write. */
+  const holdForHost = (lab: Lab, address: string, namespace = NAMESPACE) =>
+    lab.world.client.create(AddressBlock, {
+      metadata: { name: 'underlay-172.17.0.0-24', namespace },
+      spec: {
+        space: 'underlay',
+        prefix: '172.17.0.0/24',
+        holdings: [{ address, holder: host, network: 'InternalApi', subnet: 'subnet1', since: '2026-01-01T00:00:00Z' }],
+      },
+    });
+
+  it('an address of a Service is on record where hosts get theirs, for as long as the Service has it', async () => {
+    const lab = await small();
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');
+    await lab.service('a');
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a', 'openstack/underlay 172.17.0.80 a']);
+    await lab.delete('a');
+    assert.deepEqual(lab.held(), []);
+    await lab.stop();
+  });
+
+  it('a shared one stays on record there until the last has gone', async () => {
+    const lab = await small();
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');
+    await lab.service('a', { port: 80, annotations: { [KEY]: 'k', [IPS]: '172.17.0.80' } });
+    await lab.service('b', { port: 81, annotations: { [KEY]: 'k', [IPS]: '172.17.0.80' } });
+    await lab.delete('a');
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 b', 'openstack/underlay 172.17.0.80 b']);
+    await lab.stop();
+  });
+
+  it('an address of a host is given to no Service, and the Service is told whose it is', async () => {
+    const lab = await small();
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');
+    await holdForHost(lab, '172.17.0.80');
+    assert.equal(await lab.service('a'), '172.17.0.81');
+    await lab.service('b', { annotations: { [IPS]: '172.17.0.80' } });
+    assert.match(lab.events('b').join(), /"172\.17\.0\.80" is held by IPSet edpm-0 in namespace openstack/);
+    await lab.stop();
+  });
+
+  it('a Service that waits for the address of a host gets it when the host gives it back', async () => {
+    const lab = await small();
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');
+    const block = await holdForHost(lab, '172.17.0.80');
+    await lab.service('b', { annotations: { [IPS]: '172.17.0.80' } });
+    await lab.world.client.update(AddressBlock, { ...block, spec: { ...block.spec, holdings: [] } });
+    await lab.settle();
+    assert.equal(lab.addresses('b'), '172.17.0.80');
+    await lab.stop();
+  });
+
+  it('networks may come later, and go', async () => {
+    const lab = await small();
+    await lab.service('a');
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a', 'openstack/underlay 172.17.0.80 a']);
+    await lab.world.client.delete(NetConfig, { name: 'netconfig', namespace: NAMESPACE });
+    await lab.settle();
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a']);
     await lab.stop();
   });
 });

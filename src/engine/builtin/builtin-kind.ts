@@ -1,13 +1,13 @@
-import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
+import { isJsonObject, type JsonObject } from '../../api/json.ts';
 import type { JsonSchema } from '../../api/json-schema.ts';
-import type { FieldError } from '../../api/status.ts';
+import type { Column, Rules, Subresource, Verb } from '../resources/resource.ts';
 import { canonicalize } from './canonical.ts';
 import { reported } from './field-errors.ts';
 import type { NameRule } from './metadata.ts';
 import { schemaOfKind } from './schemas.ts';
 
 /** A kind that the engine serves without a CustomResourceDefinition, with all that sets it apart from other kinds. */
-export interface BuiltinKind {
+export interface BuiltinKind extends Rules {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -25,60 +25,18 @@ export interface BuiltinKind {
   /** Fields by which lists can be filtered, besides `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: Readonly<Record<string, (object: JsonObject) => string>>;
   readonly nameRule: NameRule;
-  /** Whether finalizers must have a domain, those of Kubernetes itself excepted. */
+  /** Whether finalizers must have a domain, the three of Kubernetes itself excepted. */
   readonly qualifiedFinalizers: boolean;
-  /** Whether writes to /status take labels and annotations along. */
-  readonly statusIncludesMetadata: boolean;
   /** Whether the status may be given when the object is created. */
   readonly statusOnCreate: boolean;
-  /** Whether a PUT without resourceVersion overwrites whatever is there. */
-  readonly unconditionalUpdate: boolean;
-  /** Whether a PUT to a name that nothing has creates the object. */
-  readonly createOnUpdate: boolean;
-  readonly hasGeneration: boolean;
-  /** Fills in what the schema's own defaults do not say, and brings values to their one spelling. Changes the object. */
-  defaults(object: JsonObject): void;
-  /** Sets what only the server may set, before an object is created (`old` is absent) or replaced. */
-  prepare(object: JsonObject, old: JsonObject | undefined): void;
-  /** What is wrong with the object beyond its shape and its metadata; `old` is there when an object is replaced. */
-  validate(object: JsonObject, old: JsonObject | undefined): FieldError[];
-  /** Whether this change counts a generation on. */
-  generationChangesWith(object: JsonObject, old: JsonObject): boolean;
-  /** Seconds that this object has to end by itself; undefined where it can vanish at once. */
-  gracefulDeletionSeconds(object: JsonObject): number | undefined;
-  /** Marks the object when its deletion begins and it cannot vanish yet. */
-  beginDeletion(object: JsonObject): void;
-  /** Whether something besides `metadata.finalizers` still holds an object whose deletion has begun. */
-  isHeld(object: JsonObject): boolean;
   /** Where this version's shape differs from what is stored: into storage, and back. Neither changes its argument. */
   readonly toStorage?: (object: JsonObject) => JsonObject;
   readonly fromStorage?: (object: JsonObject) => JsonObject;
 }
 
-export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
+export type { Column, Subresource, Verb } from '../resources/resource.ts';
 
-export interface Subresource {
-  readonly name: string;
-  readonly verbs: readonly Verb[];
-  readonly responseKind: GroupVersionKind;
-  /** Of `scale`: where the numbers are. */
-  readonly scale?: { readonly specReplicas: string; readonly statusReplicas: string; readonly labelSelector: string };
-}
-
-export interface GroupVersionKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-}
-
-export interface Column {
-  readonly name: string;
-  readonly type: string;
-  readonly format: string;
-  readonly description: string;
-  readonly priority: number;
-  cell(object: JsonObject, now: Date): Json;
-}
+export type GroupVersionKind = Subresource['responseKind'];
 
 type Optional =
   | 'shortNames'

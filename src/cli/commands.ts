@@ -1,3 +1,5 @@
+import { explain } from './answers/explain.ts';
+import { who } from './answers/who.ts';
 import { apply } from './client/apply.ts';
 import { remove } from './client/delete.ts';
 import { describe } from './client/describe.ts';
@@ -7,4 +9,4 @@ import { engine } from './server/engine.ts';
 import { up } from './server/up.ts';
 
 /** Everything netloom can do, in the order in which the help lists it. */
-export const commands: readonly Command[] = [up, apply, get, describe, remove, engine];
+export const commands: readonly Command[] = [up, apply, get, describe, remove, who, explain, engine];

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { IPSet } from '../../api/network.openstack.org/ipset.ts';
+import { before, block, ipSet, NOW, netConfig, readyIpSet, reservation, subnet } from './answers.fixture.ts';
+import type { Finding } from './finding.ts';
+import { ipSetFindings, subnetsInQuestion } from './ipset-findings.ts';
+import type { IpSetFacts } from './ipset-holders.ts';
+
+const findings = (asking: IPSet, facts: Partial<IpSetFacts> = {}): Finding[] =>
+  ipSetFindings({
+    ipSet: asking,
+    reservation: undefined,
+    netConfigs: [netConfig()],
+    blocks: [],
+    neighbours: [],
+    holders: new Map(),
+    now: NOW,
+    ...facts,
+  });
+
+function only(...parameters: Parameters<typeof findings>): Finding {
+  const [finding, ...more] = findings(...parameters);
+  assert.ok(finding);
+  assert.deepEqual(more, []);
+  return finding;
+}
+
+const WHERE = 'subnet subnet1 (172.17.0.0/24) of network InternalApi';
+const FULL = block({ '172.17.0.10': 'a', '172.17.0.11': 'b', '172.17.0.12': 'c' });
+
+test('nothing is said about requests for which something is reserved', () => {
+  const facts = { reservation: reservation('compute-0', '172.17.0.10') };
+  assert.deepEqual(findings(ipSet('compute-0'), facts), []);
+  assert.deepEqual(subnetsInQuestion({ ipSet: ipSet('compute-0'), netConfigs: [netConfig()], ...facts }), []);
+});
+
+test('the Reservation of an earlier IPSet of the same name reserves nothing', () => {
+  const facts = { reservation: reservation('compute-0', '172.17.0.10') };
+  assert.equal(findings(ipSet('compute-0', {}, { uid: 'uid-new' }), facts).length, 1);
+});
+
+test('without a NetConfig nothing can be given, and one is to be applied', () => {
+  const { says, remedies } = only(ipSet('compute-0'), { netConfigs: [] });
+  assert.equal(says, 'there is no NetConfig in namespace openstack, so nobody knows its networks');
+  assert.deepEqual(remedies, ['apply a NetConfig to namespace openstack: netloom apply -f FILE -n openstack']);
+});
+
+test('a network that is not in the NetConfig is answered with the one that was probably meant', () => {
+  const { says, remedies } = only(ipSet('compute-0', { name: 'InternalAp' }));
+  assert.equal(says, 'network InternalAp is not in NetConfig netconfig. Did you mean "InternalApi"?');
+  assert.deepEqual(remedies, [
+    'add network InternalAp to NetConfig netconfig',
+    'delete IPSet compute-0 and create it anew for one of the networks InternalApi',
+  ]);
+});
+
+test('so is a subnet, and one that cannot be used says why', () => {
+  assert.match(
+    only(ipSet('compute-0', { subnetName: 'subnet2' })).says,
+    /^subnet subnet2 is not in network InternalApi of NetConfig netconfig\. Did you mean "subnet1"\?$/,
+  );
+  assert.match(
+    only(ipSet('compute-0'), { netConfigs: [netConfig(subnet({ gateway: 'router' }))] }).says,
+    /^subnet subnet1 of network InternalApi cannot be used: .*"router" is not an IP address$/,
+  );
+});
+
+test('a fixed address that is excluded: no exclusion, or another address that is free', () => {
+  const netConfigs = [netConfig(subnet({ excludeAddresses: ['172.17.0.10'] }))];
+  const { says, remedies } = only(ipSet('compute-0', { fixedIP: '172.17.0.10' }), { netConfigs });
+  assert.equal(says, `fixedIP 172.17.0.10 is in excludeAddresses of ${WHERE}`);
+  assert.deepEqual(remedies, [
+    'take 172.17.0.10 out of excludeAddresses of subnet subnet1 in NetConfig netconfig',
+    'delete IPSet compute-0 and create it anew with another fixedIP (172.17.0.11 is free), or with none',
+  ]);
+});
+
+test('a fixed address that somebody uses: another one, or without its holder', () => {
+  const holder = readyIpSet('a', '172.17.0.10');
+  const facts = { blocks: [block({ '172.17.0.10': 'a' })], neighbours: [holder] };
+  const { about, says, because, remedies } = only(ipSet('compute-0', { fixedIP: '172.17.0.10' }), facts);
+  assert.deepEqual(about, { kind: 'IPSet', namespace: 'openstack', name: 'a' });
+  assert.equal(says, `fixedIP 172.17.0.10 of ${WHERE} is held by IPSet a since 2026-01-01T00:50:00Z`);
+  assert.equal(because[0]?.says, 'IPSet a is Ready and uses it');
+  assert.deepEqual(remedies, [
+    'delete IPSet compute-0 and create it anew with another fixedIP (172.17.0.11 is free), or with none',
+    'delete IPSet a: netloom delete ipset a -n openstack',
+  ]);
+});
+
+test('a holder that is going: what it waits for is what the IPSet waits for', () => {
+  const going = readyIpSet('a', '172.17.0.10', { deletionTimestamp: before(60), finalizers: ['example.com/drain'] });
+  const facts = { blocks: [block({ '172.17.0.10': 'a' })], holders: new Map([['uid-a', going]]) };
+  const { because, remedies } = only(ipSet('compute-0', { fixedIP: '172.17.0.10' }), facts);
+  assert.match(
+    because[0]?.says ?? '',
+    /^IPSet a is being deleted since .* until its finalizers are gone: example\.com\/drain$/,
+  );
+  assert.match(because[0]?.because[0]?.remedies[0] ?? '', /^let whoever set example\.com\/drain on IPSet a finish/);
+  assert.equal(remedies.length, 1);
+});
+
+test('a holder that is gone: its address is swept up', () => {
+  const facts = { blocks: [block({ '172.17.0.10': 'a' })], holders: new Map([['uid-a', 'gone' as const]]) };
+  const { because } = only(ipSet('compute-0', { fixedIP: '172.17.0.10' }), facts);
+  assert.equal(
+    because[0]?.says,
+    'IPSet a does not exist any more; its address is given back about a minute after it went',
+  );
+});
+
+test('a full range: how full, how to make room, and who comes first', () => {
+  const neighbours = [
+    readyIpSet('a', '172.17.0.10'),
+    ipSet('older', {}, { creationTimestamp: before(900) }),
+    ipSet('younger', {}, { creationTimestamp: before(10) }),
+    ipSet('elsewhere', { subnetName: 'subnet2' }, { creationTimestamp: before(900) }),
+  ];
+  const { says, because, remedies } = only(ipSet('compute-0'), { blocks: [FULL], neighbours });
+  assert.equal(says, `${WHERE} is full: all 3 addresses of 172.17.0.10-172.17.0.12 are held`);
+  assert.deepEqual(
+    because.map((finding) => finding.says),
+    ['one older IPSet waits for the same and will be served first: older'],
+  );
+  assert.deepEqual(remedies, [
+    'widen allocationRanges of subnet subnet1 in NetConfig netconfig: 251 more addresses of 172.17.0.0/24 are free',
+    'delete IPSet a: netloom delete ipset a -n openstack, or another holder there (netloom who 172.17.0.0/24)',
+  ]);
+});
+
+test('a full range with exclusions: one of them could go', () => {
+  const netConfigs = [netConfig(subnet({ excludeAddresses: ['172.17.0.12', '172.17.0.200'] }))];
+  const blocks = [block({ '172.17.0.10': 'a', '172.17.0.11': 'b' })];
+  const { says, remedies } = only(ipSet('compute-0'), { netConfigs, blocks });
+  assert.match(says, /all 2 addresses of .* are held; 1 more is excluded or not given unasked$/);
+  assert.equal(remedies[1], 'take 172.17.0.12 out of excludeAddresses of subnet subnet1 in NetConfig netconfig');
+});
+
+test('a subnet that is full altogether: only another one makes room', () => {
+  const cidr = '172.17.0.8/30';
+  const netConfigs = [netConfig(subnet({ cidr, allocationRanges: [{ start: '172.17.0.9', end: '172.17.0.10' }] }))];
+  const blocks = [block({ '172.17.0.9': 'a', '172.17.0.10': 'b' })];
+  const [first] = only(ipSet('compute-0'), { netConfigs, blocks }).remedies;
+  assert.match(first ?? '', /^add another subnet to network InternalApi in NetConfig netconfig/);
+});
+
+test('holders in a full range that are going are named', () => {
+  const going = readyIpSet('b', '172.17.0.11', { deletionTimestamp: before(60), finalizers: ['example.com/drain'] });
+  const { because, remedies } = only(ipSet('compute-0'), { blocks: [FULL], neighbours: [going] });
+  assert.match(because[0]?.says ?? '', /^IPSet b is being deleted/);
+  assert.match(remedies[1] ?? '', /^delete IPSet a:/);
+});
+
+test('a subnet without ranges: add one, or ask for a fixed address', () => {
+  const { says, remedies } = only(ipSet('compute-0'), { netConfigs: [netConfig(subnet({ allocationRanges: [] }))] });
+  assert.equal(says, `${WHERE} has no allocationRanges`);
+  assert.equal(remedies.length, 2);
+});
+
+test('an address that is free and is not given for some seconds means that no controller acts', () => {
+  const { says, remedies } = only(ipSet('compute-0'));
+  assert.equal(
+    says,
+    `3 of 3 addresses of 172.17.0.10-172.17.0.12 in ${WHERE} are free, but it is not served: no controller seems to act`,
+  );
+  assert.match(remedies[0] ?? '', /^start "netloom up"/);
+  const waiting = ipSet('compute-0');
+  const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: before(1) } as const];
+  assert.deepEqual(only({ ...waiting, status: { conditions } }).remedies, []);
+  // That nobody has ever looked at it is said elsewhere.
+  const { status: _, ...unseen } = waiting;
+  assert.equal(only(unseen).severity, 'note');
+});
+
+test('every network that lacks an address has its own reason', () => {
+  const asking = ipSet('compute-0');
+  asking.spec.networks.push({ name: 'Storage', subnetName: 'subnet1' });
+  assert.equal(findings(asking).length, 2);
+});

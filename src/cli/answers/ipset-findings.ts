@@ -1,0 +1,206 @@
+import { Address } from '../../api/address.ts';
+import type { IPSet, NetworkRequest } from '../../api/network.openstack.org/ipset.ts';
+import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
+import { sameName } from '../../api/network.openstack.org/shapes.ts';
+import { byAge } from '../../ipam/environment.ts';
+import { Networks } from '../../ipam/networks.ts';
+import { isFor } from '../../ipam/plan.ts';
+import { suggestion } from '../nearest.ts';
+import { called, type Finding, type Named, named, note, problem, readyOf } from './finding.ts';
+import { PATIENCE, START } from './general.ts';
+import { type Holding, holderFindings, holdingsOf, type IpSetFacts, MOST_SHOWN, queueBefore } from './ipset-holders.ts';
+import { findSubnet, type Subnet } from './subnets.ts';
+
+/** The requests for which nothing is reserved. */
+export function lacking({ ipSet, reservation }: Pick<IpSetFacts, 'ipSet' | 'reservation'>): NetworkRequest[] {
+  if (reservation === undefined || !isFor(reservation, ipSet)) return [...ipSet.spec.networks];
+  const left = Object.values(reservation.spec.reservation);
+  return ipSet.spec.networks.filter(({ name, subnetName }) => {
+    const found = left.findIndex(({ network, subnet }) => sameName(network, name) && sameName(subnet, subnetName));
+    if (found >= 0) left.splice(found, 1);
+    return found < 0;
+  });
+}
+
+/** The subnets that matter for what it lacks. */
+export function subnetsInQuestion(facts: Pick<IpSetFacts, 'ipSet' | 'reservation' | 'netConfigs'>): Subnet[] {
+  const netConfig = theOne(facts.netConfigs);
+  if (netConfig === undefined) return [];
+  return lacking(facts).flatMap(({ name, subnetName }) => findSubnet(netConfig, name, subnetName) ?? []);
+}
+
+export function ipSetFindings(facts: IpSetFacts): Finding[] {
+  const { ipSet, netConfigs } = facts;
+  // What it holds it keeps until it is gone, and it gets nothing more.
+  if (ipSet.metadata.deletionTimestamp !== undefined) return [];
+  const netConfig = theOne(netConfigs);
+  const { namespace = '' } = ipSet.metadata;
+  if (netConfig === undefined) {
+    return [
+      problem(
+        { kind: NetConfig.kind, namespace, name: '' },
+        `there is no NetConfig in namespace ${namespace}, so nobody knows its networks`,
+        { remedies: [`apply a NetConfig to namespace ${namespace}: netloom apply -f FILE -n ${namespace}`] },
+      ),
+    ];
+  }
+  const missing = lacking(facts);
+  const findings = missing.map((request) => requestFinding(request, netConfig, facts));
+  if (netConfigs.length > 1) {
+    const names = netConfigs.map(({ metadata }) => metadata.name).join(', ');
+    findings.push(
+      note(named(netConfig), `there are several NetConfigs in namespace ${namespace} (${names}); the oldest counts`),
+    );
+  }
+  return findings;
+}
+
+function requestFinding(request: NetworkRequest, netConfig: NetConfig, facts: IpSetFacts): Finding {
+  const { name, subnetName, fixedIP } = request;
+  const subnet = findSubnet(netConfig, name, subnetName);
+  if (subnet === undefined) return unknownSubnet(request, netConfig, facts.ipSet);
+  return fixedIP === undefined ? anyAddress(subnet, netConfig, facts) : fixedAddress(fixedIP, subnet, netConfig, facts);
+}
+
+function unknownSubnet({ name, subnetName }: NetworkRequest, netConfig: NetConfig, ipSet: IPSet): Finding {
+  const about = named(netConfig);
+  const why = String(new Networks(netConfig).find(name, subnetName));
+  const network = netConfig.spec.networks.find((each) => sameName(each.name, name));
+  if (network === undefined) {
+    const names = netConfig.spec.networks.map((each) => each.name);
+    return problem(about, `${why}.${suggestion(name, names)}`, {
+      remedies: [
+        `add network ${name} to ${called(about)}`,
+        `${anew(ipSet)} for one of the networks ${names.join(', ')}`,
+      ],
+    });
+  }
+  const names = network.subnets.map((each) => each.name);
+  if (names.some((each) => sameName(each, subnetName))) {
+    return problem(about, `subnet ${subnetName} of network ${name} cannot be used: ${why}`, {
+      remedies: [`put that right in ${called(about)}`],
+    });
+  }
+  return problem(about, `${why}.${suggestion(subnetName, names)}`, {
+    remedies: [
+      `add subnet ${subnetName} to network ${network.name} in ${called(about)}`,
+      `${anew(ipSet)} for one of its subnets ${names.join(', ')}`,
+    ],
+  });
+}
+
+function fixedAddress(fixedIP: string, subnet: Subnet, netConfig: NetConfig, facts: IpSetFacts): Finding {
+  const about = named(netConfig);
+  const where = whereOf(subnet);
+  const held = holdingsOf(subnet, facts.blocks);
+  const address = Address.parse(fixedIP);
+  const other = `${anew(facts.ipSet)} with another fixedIP${exampleOf(subnet, held)}, or with none`;
+  if (address === undefined || !subnet.prefix.contains(address)) {
+    return problem(about, `fixedIP ${fixedIP} is not an address of ${where}`, { remedies: [other] });
+  }
+  if (subnet.excludes(address)) {
+    return problem(about, `fixedIP ${address} is in excludeAddresses of ${where}`, {
+      remedies: [
+        `take ${address} out of excludeAddresses of subnet ${subnet.definition.name} in ${called(about)}`,
+        other,
+      ],
+    });
+  }
+  const holding = held.find((each) => each.address.equals(address));
+  if (holding === undefined) return notYetGiven(`${address} of ${where} is free`, facts);
+  if (holding.holder.uid === facts.ipSet.metadata.uid) return notYetGiven(`${address} of ${where} is its own`, facts);
+  const because = holderFindings(holding, facts);
+  const isGoing = because.some(({ severity }) => severity === 'problem');
+  return problem(
+    holding.holder,
+    `fixedIP ${address} of ${where} is held by ${called(holding.holder)} since ${holding.since}`,
+    { because, remedies: isGoing ? [other] : [other, deleteOf(holding.holder)] },
+  );
+}
+
+function anyAddress(subnet: Subnet, netConfig: NetConfig, facts: IpSetFacts): Finding {
+  const about = named(netConfig);
+  const where = whereOf(subnet);
+  const at = `of subnet ${subnet.definition.name} in ${called(about)}`;
+  if (subnet.pool.ranges.length === 0) {
+    return problem(about, `${where} has no allocationRanges`, {
+      remedies: [
+        `add allocationRanges to subnet ${subnet.definition.name} in ${called(about)}`,
+        `${anew(facts.ipSet)} with a fixedIP`,
+      ],
+    });
+  }
+  const held = holdingsOf(subnet, facts.blocks);
+  const addresses = held.map(({ address }) => address);
+  const own = held.find(({ holder }) => holder.uid === facts.ipSet.metadata.uid);
+  if (own !== undefined) return notYetGiven(`${own.address} of ${where} is its own`, facts);
+  const { total, withheld, free, next } = subnet.capacity(addresses);
+  if (next !== undefined)
+    return freeButNotGiven(`${free} of ${total} addresses of ${subnet.pool} in ${where} are free`, subnet, facts);
+  const inRanges = held.filter(({ address }) => subnet.pool.contains(address));
+  const spare = subnet.capacityOfAll(addresses).free;
+  const leaving = inRanges.map((holding) => holderFindings(holding, facts).filter(isProblem));
+  const staying = inRanges.filter((_, i) => leaving[i]?.length === 0);
+  const remedies = [
+    ...(spare > 0n ? [`widen allocationRanges ${at}: ${spare} more addresses of ${subnet.prefix} are free`] : []),
+    ...(spare === 0n
+      ? [`add another subnet to network ${subnet.network.name} in ${called(about)}, and ${anew(facts.ipSet)} for it`]
+      : []),
+    ...excludedInRanges(subnet)
+      .map((text) => `take ${text} out of excludeAddresses ${at}`)
+      .slice(0, 1),
+    ...staying
+      .slice(0, 1)
+      .map(({ holder }) => `${deleteOf(holder)}, or another holder there (netloom who ${subnet.prefix})`),
+  ];
+  const because = [...leaving.flat().slice(0, MOST_SHOWN), ...queueBefore(subnet, facts)];
+  const but =
+    withheld === 0n ? '' : `; ${withheld} more ${withheld === 1n ? 'is' : 'are'} excluded or not given unasked`;
+  return problem(about, `${where} is full: all ${total} addresses of ${subnet.pool} are held${but}`, {
+    because,
+    remedies,
+  });
+}
+
+/** Something is there for it, so its controller has yet to act; or somebody else is served first. */
+function freeButNotGiven(says: string, subnet: Subnet, facts: IpSetFacts): Finding {
+  const before = queueBefore(subnet, facts);
+  const finding = notYetGiven(says, facts);
+  return { ...finding, because: [...before, ...finding.because] };
+}
+
+function notYetGiven(says: string, { ipSet, now }: IpSetFacts): Finding {
+  const about = named(ipSet);
+  const ready = readyOf(ipSet);
+  // That nobody has looked at it at all is said once, not for every network.
+  if (ready === undefined) return note(about, says);
+  if (now - Date.parse(ready.lastTransitionTime) < PATIENCE) return problem(about, `${says}: it is about to be served`);
+  return problem(about, `${says}, but it is not served: no controller seems to act`, { remedies: [START] });
+}
+
+const theOne = (netConfigs: readonly NetConfig[]): NetConfig | undefined => [...netConfigs].sort(byAge)[0];
+
+const whereOf = ({ network, definition, prefix }: Subnet): string =>
+  `subnet ${definition.name} (${prefix}) of network ${network.name}`;
+
+/** What an IPSet asks for cannot be changed, only added to. */
+const anew = ({ metadata: { name } }: IPSet): string => `delete IPSet ${name} and create it anew`;
+
+function exampleOf(subnet: Subnet, held: readonly Holding[]): string {
+  const addresses = held.map(({ address }) => address);
+  const free = subnet.capacity(addresses).next ?? subnet.capacityOfAll(addresses).next;
+  return free === undefined ? '' : ` (${free} is free)`;
+}
+
+const excludedInRanges = (subnet: Subnet): string[] =>
+  (subnet.definition.excludeAddresses ?? []).filter((text) => {
+    const value = Address.parse(text)?.value;
+    return (
+      value !== undefined && subnet.pool.ranges.some(({ first, last }) => first.value <= value && value <= last.value)
+    );
+  });
+
+const deleteOf = (holder: Named): string =>
+  `delete ${called(holder)}: netloom delete ${holder.kind.toLowerCase()} ${holder.name} -n ${holder.namespace}`;
+
+const isProblem = ({ severity }: Finding): boolean => severity === 'problem';

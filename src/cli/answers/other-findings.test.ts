@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { IPSet } from '../../api/network.openstack.org/ipset.ts';
+import { before, block, ipSet, netConfig, pool, readyIpSet, reservation, service, subnet } from './answers.fixture.ts';
+import type { Finding } from './finding.ts';
+import { blockFindings, netConfigFindings, reservationFindings } from './other-findings.ts';
+import { isServed, requestedBy, type ServiceFacts, serviceFindings } from './service-findings.ts';
+
+const told = (findings: readonly Finding[]) => findings.map(({ severity, says }) => `${severity}: ${says}`);
+
+test('a NetConfig tells how full its subnets are', () => {
+  const config = netConfig(subnet(), subnet({ name: 'subnet2', cidr: '172.18.0.0/24', allocationRanges: [] }));
+  const findings = netConfigFindings({
+    netConfig: config,
+    netConfigs: [config],
+    blocks: [block({ '172.17.0.10': 'a' })],
+  });
+  assert.deepEqual(told(findings), [
+    'note: network InternalApi, subnet subnet1 (172.17.0.0/24): 1 of 3 addresses of 172.17.0.10-172.17.0.12 are held, 2 are free, the next one is 172.17.0.11',
+    'note: network InternalApi, subnet subnet2 (172.18.0.0/24): no allocationRanges, so addresses are given as fixedIP only',
+  ]);
+});
+
+test('a NetConfig with faults names the fields, and one that does not count names the one that does', () => {
+  const config = netConfig(subnet({ gateway: 'router' }));
+  const older = netConfig();
+  older.metadata = { ...older.metadata, name: 'first', uid: 'uid-first', creationTimestamp: before(9000) };
+  assert.deepEqual(told(netConfigFindings({ netConfig: config, netConfigs: [config, older], blocks: [] })), [
+    'problem: spec.networks[0].subnets[0].gateway: "router" is not an IP address',
+    'problem: NetConfig first is older, and only the oldest of a namespace counts',
+  ]);
+});
+
+test('a Reservation is compared with the ledger', () => {
+  const facts = { reservation: reservation('a', '172.17.0.10'), ipSet: ipSet('a') };
+  assert.deepEqual(told(reservationFindings({ ...facts, blocks: [block({ '172.17.0.10': 'a' })] })), []);
+  assert.deepEqual(told(reservationFindings({ ...facts, blocks: [block({ '172.17.0.10': 'b' })] })), [
+    'problem: 172.17.0.10 on network InternalApi is held by IPSet b',
+  ]);
+  assert.deepEqual(told(reservationFindings({ ...facts, blocks: [] })), [
+    'problem: 172.17.0.10 on network InternalApi is on record for nobody: the address controller has not taken it in',
+  ]);
+  assert.deepEqual(told(reservationFindings({ ...facts, ipSet: undefined, blocks: [block({ '172.17.0.10': 'a' })] })), [
+    'problem: 172.17.0.10 on network InternalApi is held by IPSet a',
+    'note: there is no IPSet that Reservation a was made for; what it reserves stays reserved until it is deleted',
+  ]);
+});
+
+test('a block names holders that are gone', () => {
+  const holders = new Map<string, IPSet | 'gone'>([
+    ['uid-a', 'gone'],
+    ['uid-b', readyIpSet('b', '172.17.0.11')],
+  ]);
+  const findings = blockFindings({ block: block({ '172.17.0.10': 'a', '172.17.0.11': 'b' }), holders });
+  assert.deepEqual(told(findings), [
+    'note: 2 of the 256 addresses of 172.17.0.0/24 are held (netloom who 172.17.0.0/24)',
+    'problem: these are held by objects that do not exist any more: 172.17.0.10 of IPSet a',
+  ]);
+});
+
+const services = (facts: Partial<ServiceFacts>) =>
+  told(
+    serviceFindings({
+      service: service(),
+      pools: [pool('vips', ['172.17.0.80/31'])],
+      blocks: [],
+      warning: undefined,
+      ...facts,
+    }),
+  );
+
+test('a Service is served when it has an address, and one that wants none is neither', () => {
+  assert.equal(isServed(service({}, '172.17.0.80')), true);
+  assert.equal(isServed(service()), false);
+  assert.equal(isServed({ ...service(), spec: { type: 'ClusterIP' } }), undefined);
+});
+
+test('both prefixes of annotations are read, the newer one first', () => {
+  const older = { 'metallb.universe.tf/loadBalancerIPs': '10.0.0.1' };
+  assert.deepEqual(requestedBy(service(older)), ['10.0.0.1']);
+  assert.deepEqual(requestedBy(service({ ...older, 'metallb.io/loadBalancerIPs': '10.0.0.2, fd00::2' })), [
+    '10.0.0.2',
+    'fd00::2',
+  ]);
+});
+
+test('a Service without an address says which pool or address is the reason', () => {
+  assert.deepEqual(services({ pools: [] }), [
+    'problem: there is no IPAddressPool, so there are no addresses for Services',
+  ]);
+  assert.deepEqual(services({ service: service({ 'metallb.io/address-pool': 'vip' }) }), [
+    'problem: it asks for pool "vip", which does not exist. Did you mean "vips"?',
+  ]);
+  const asking = service({ 'metallb.io/loadBalancerIPs': '172.17.0.80' });
+  assert.deepEqual(services({ service: asking, pools: [pool('vips', ['10.0.0.0/24'])] }), [
+    'problem: it asks for 172.17.0.80, which is in no pool',
+  ]);
+  assert.deepEqual(services({ service: asking, blocks: [block({ '172.17.0.80': 'a' }, 'vips')] }), [
+    'problem: 172.17.0.80 is held by IPSet a of namespace openstack',
+  ]);
+  const full = { ...pool('vips', ['172.17.0.80/31']), status: { availableIPv4: 0, availableIPv6: 0 } };
+  assert.deepEqual(services({ pools: [full] }), ['problem: every pool is full: vips']);
+  assert.deepEqual(services({ warning: 'Failed to allocate IP' }), ['problem: Failed to allocate IP']);
+});

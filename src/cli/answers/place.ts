@@ -1,0 +1,94 @@
+import type { Address } from '../../api/address.ts';
+import { namedRanges } from '../../api/metallb.io/address-ranges.ts';
+import { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
+import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
+import { rangeText } from '../../api/prefix.ts';
+import { type Subnet, subnetsOf } from './subnets.ts';
+
+/** Where an address lies, and whether it could be given there. Printed as it is by `-o json`. */
+export interface Place {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Of a NetConfig. */
+  readonly network?: string;
+  readonly subnet?: string;
+  readonly cidr?: string;
+  /** The range of a NetConfig or of a pool that the address is in. */
+  readonly range?: string;
+  readonly role?: 'network' | 'broadcast' | 'gateway';
+  readonly excluded: boolean;
+  /** `dynamic`: to whoever asks for any address; `request`: to who asks for exactly this one (or names the pool); `never`. */
+  readonly given: 'dynamic' | 'request' | 'never';
+  readonly because: string;
+}
+
+export interface Environment {
+  readonly netConfigs: readonly NetConfig[];
+  readonly pools: readonly IPAddressPool[];
+}
+
+export const placesOf = (address: Address, { netConfigs, pools }: Environment): Place[] => [
+  ...netConfigs.flatMap((netConfig) => placesInNetConfig(address, netConfig)),
+  ...pools.flatMap((pool) => placesInPool(address, pool)),
+];
+
+function placesInNetConfig(address: Address, netConfig: NetConfig): Place[] {
+  const { name, namespace = '' } = netConfig.metadata;
+  return subnetsOf(netConfig)
+    .filter(({ prefix }) => prefix.contains(address))
+    .map((subnet): Place => {
+      const range = subnet.pool.ranges.find(
+        ({ first, last }) => first.value <= address.value && address.value <= last.value,
+      );
+      const role = subnet.roleOf(address);
+      return {
+        kind: NetConfig.kind,
+        namespace,
+        name,
+        network: subnet.network.name,
+        subnet: subnet.definition.name,
+        cidr: `${subnet.prefix}`,
+        ...(range === undefined ? {} : { range: rangeText(range) }),
+        ...(role === undefined ? {} : { role }),
+        excluded: subnet.excludes(address),
+        ...givenBy(subnet, address, range === undefined ? undefined : rangeText(range), role),
+      };
+    });
+}
+
+function givenBy(
+  subnet: Subnet,
+  address: Address,
+  range: string | undefined,
+  role: Place['role'],
+): Pick<Place, 'given' | 'because'> {
+  if (subnet.excludes(address)) return { given: 'never', because: 'it is in excludeAddresses' };
+  if (subnet.givesFreely(address)) return { given: 'dynamic', because: `it is in the allocation range ${range}` };
+  if (role === 'gateway') return { given: 'request', because: 'it is the gateway' };
+  if (role !== undefined) return { given: 'request', because: `it is the ${role} address` };
+  if (range === undefined) return { given: 'request', because: 'it is in no allocation range' };
+  return { given: 'request', because: 'many programs take an address that ends like this for a network' };
+}
+
+function placesInPool(address: Address, { metadata, spec }: IPAddressPool): Place[] {
+  const range = namedRanges(metadata.name, spec.addresses).find(
+    ({ first, last }) => first.family === address.family && first.value <= address.value && address.value <= last.value,
+  );
+  if (range === undefined) return [];
+  const isAvoided = spec.avoidBuggyIPs && address.family === 4 && [0, 255].includes(address.low % 256);
+  return [
+    {
+      kind: IPAddressPool.kind,
+      namespace: metadata.namespace ?? '',
+      name: metadata.name,
+      range: range.text,
+      excluded: isAvoided,
+      ...(isAvoided
+        ? { given: 'never', because: 'the pool has avoidBuggyIPs, and it ends in .0 or .255' }
+        : spec.autoAssign
+          ? { given: 'dynamic', because: 'Services of type LoadBalancer get it' }
+          : { given: 'request', because: 'the pool has autoAssign: false' }),
+    },
+  ];
+}

@@ -1,0 +1,117 @@
+import { type Address, bitsOf } from '../../api/address.ts';
+import { Service } from '../../api/core/service.ts';
+import { isJsonObject } from '../../api/json.ts';
+import type { Kind } from '../../api/kind.ts';
+import { allKinds } from '../../api/kinds.ts';
+import { AddressBlock, BLOCK_BITS, blockName, blockPrefix } from '../../api/netloom.io/address-block.ts';
+import type { ApiObject } from '../../api/object.ts';
+import { Prefix } from '../../api/prefix.ts';
+import { UNDERLAY } from '../../ipam/environment.ts';
+import { Event } from '../../runtime/builtin.ts';
+import { Client, isMissing } from '../../runtime/client.ts';
+import { collectionPath, query, type Scope } from '../../runtime/paths.ts';
+import type { Transport } from '../../runtime/transport.ts';
+import type { HolderName } from './holder.ts';
+
+/** The spaces that addresses live in: those of hosts, and those that Services are given from pools. */
+const SPACES = [UNDERLAY, 'vips'];
+/** The kinds of object that may hold addresses. */
+const HOLDERS: readonly Kind[] = [...allKinds, Service];
+/** Up to so many blocks are asked for by their names; more are found by looking through all there are. */
+const MOST_BY_NAME = 16n;
+
+/** Reads what answers are made of. A kind that the server does not know has no objects. */
+export class Reader {
+  readonly #transport: Transport;
+  readonly #client: Client;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+    this.#client = new Client({ transport, fieldManager: 'netloom-cli' });
+  }
+
+  get<T extends ApiObject>(kind: Kind<T>, namespace: string, name: string): Promise<T | undefined> {
+    return this.#client.get(kind, name, namespace);
+  }
+
+  async list<T extends ApiObject>(kind: Kind<T>, scope: Scope = {}): Promise<T[]> {
+    try {
+      return (await this.#client.snapshot(kind, scope)).items;
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw error;
+    }
+  }
+
+  /** The object that a record of the ledger names; undefined for kinds that nobody here knows. */
+  async holder({ apiGroup, kind, namespace, name, uid }: HolderName): Promise<ApiObject | 'gone' | undefined> {
+    const known = HOLDERS.find((each) => each.group === apiGroup && each.kind === kind);
+    if (known === undefined) return undefined;
+    const object = await this.get(known, namespace, name);
+    return object?.metadata.uid === uid ? object : 'gone';
+  }
+
+  /** Not more than so many of a namespace, in no order that means anything. */
+  async some<T extends ApiObject>(kind: Kind<T>, namespace: string, limit: number): Promise<T[]> {
+    const { status, body } = await this.#transport.request({
+      method: 'GET',
+      path: collectionPath(kind, namespace) + query({ limit }),
+    });
+    return status < 400 && Array.isArray(body['items']) ? body['items'].filter((item) => isObjectOf(kind, item)) : [];
+  }
+
+  /** What was said about an object, the newest first. Events about cluster-scoped objects live in `default`. */
+  async eventsAbout({ metadata: { uid, namespace = 'default' } }: ApiObject): Promise<Event[]> {
+    const events = await this.list(Event, { namespace, fieldSelector: `involvedObject.uid=${uid}` });
+    return events.sort((a, b) => (whenOf(a) < whenOf(b) ? 1 : -1));
+  }
+
+  /** The objects of this name, in every namespace or in one. */
+  async named<T extends ApiObject>(kind: Kind<T>, name: string, namespace?: string): Promise<T[]> {
+    // A selector would read these as its own; no object has one in its name.
+    if (/[\\,=]/.test(name)) return [];
+    return this.list(kind, { fieldSelector: `metadata.name=${name}`, ...inNamespace(namespace) });
+  }
+
+  /** The blocks that say who holds these addresses. */
+  async blocksAt(addresses: readonly Address[], namespace?: string): Promise<AddressBlock[]> {
+    const names = new Set(
+      addresses.flatMap((address) => SPACES.map((space) => blockName(space, blockPrefix(address)))),
+    );
+    return (await Promise.all([...names].map((name) => this.named(AddressBlock, name, namespace)))).flat();
+  }
+
+  /** The blocks that may hold something of the prefix. Costs what is held at most, never what the prefix contains. */
+  async blocksUnder(prefix: Prefix, namespace?: string): Promise<AddressBlock[]> {
+    const starts = blockStarts(prefix);
+    if (starts !== undefined) return this.blocksAt(starts, namespace);
+    return (await this.blocks(namespace)).filter((block) => Prefix.parse(block.spec.prefix)?.overlaps(prefix) === true);
+  }
+
+  blocks(namespace?: string): Promise<AddressBlock[]> {
+    return this.list(AddressBlock, inNamespace(namespace));
+  }
+}
+
+/** Events of the newer API keep their time elsewhere. */
+export const whenOf = ({ lastTimestamp, metadata }: Event): string => lastTimestamp || metadata.creationTimestamp;
+
+/** That the rest has the right types is the server's promise: it checked the schema. */
+function isObjectOf<T extends ApiObject>(_kind: Kind<T>, item: unknown): item is T {
+  return isJsonObject(item) && isJsonObject(item['metadata']) && typeof item['metadata']['name'] === 'string';
+}
+
+const inNamespace = (namespace: string | undefined) => (namespace === undefined ? {} : { namespace });
+
+/** The first address of each block under the prefix, unless there are many. */
+function blockStarts({ first, last, family, length }: Prefix): Address[] | undefined {
+  if (bitsOf(family) - length <= BLOCK_BITS) return [first];
+  const count = (last.value - first.value + 1n) >> BigInt(BLOCK_BITS);
+  if (count > MOST_BY_NAME) return undefined;
+  const starts = [first];
+  for (let block = blockPrefix(first).last.next; block !== undefined && block.value <= last.value; ) {
+    starts.push(block);
+    block = blockPrefix(block).last.next;
+  }
+  return starts;
+}

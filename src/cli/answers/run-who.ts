@@ -1,0 +1,73 @@
+import { Service } from '../../api/core/service.ts';
+import { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
+import { ServiceL2Status } from '../../api/metallb.io/service-l2-status.ts';
+import type { AddressBlock } from '../../api/netloom.io/address-block.ts';
+import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
+import { system } from '../../runtime/system.ts';
+import { type ConnectionOptions, connect } from '../client/connection.ts';
+import { ServedKinds } from '../client/resources.ts';
+import type { Terminal } from '../command.ts';
+import { addressesSaidBy } from './hints.ts';
+import { announcedBy, type Holder, holdersIn, inOrder, wantedBy } from './holder.ts';
+import { placesOf } from './place.ts';
+import { type Question, questionOf } from './question.ts';
+import { Reader } from './reader.ts';
+import { type WhoAnswer, whoAnswer } from './who-answer.ts';
+import { whoText } from './who-text.ts';
+
+export interface WhoOptions extends ConnectionOptions {
+  readonly output: 'json' | undefined;
+}
+
+export async function answerWho(subject: string, options: WhoOptions, terminal: Terminal): Promise<number> {
+  const question = questionOf(subject);
+  const { transport } = await connect(options);
+  const reader = new Reader(transport);
+  const kind =
+    question.is === 'name' && question.kind !== undefined
+      ? (await ServedKinds.discover(transport)).named(question.kind).kind
+      : undefined;
+  const scope = {
+    ...(kind === undefined ? {} : { kind }),
+    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+  };
+  const answer = await read(reader, question, scope);
+  if (options.output === 'json') terminal.print(JSON.stringify(answer, null, 2));
+  else terminal.print(whoText(answer, system.now()));
+  return answer.holders.length > 0 ? 0 : 1;
+}
+
+interface WhoScope {
+  readonly kind?: string;
+  readonly namespace?: string;
+}
+
+async function read(reader: Reader, question: Question, scope: WhoScope): Promise<WhoAnswer> {
+  const wanted = wantedBy(question, scope);
+  const found = (blocks: readonly AddressBlock[]) => blocks.flatMap((block) => holdersIn(block, wanted));
+  if (question.is === 'name') {
+    // Objects tell what they have, so that most questions need no look through everything that is held.
+    const hinted = found(await reader.blocksAt(await addressesSaidBy(question.name, reader, scope.namespace)));
+    if (hinted.length > 0) return whoAnswer({ question, scope, holders: await located(reader, hinted) });
+    // An object that is gone, or of a kind that does not tell its addresses, may hold some all the same.
+    const all = await reader.blocks();
+    const names = all.flatMap(({ spec }) => spec.holdings.map(({ holder }) => holder.name));
+    return whoAnswer({ question, scope, holders: await located(reader, found(all)), names });
+  }
+  const blocks =
+    question.is === 'address' ? await reader.blocksAt([question.address]) : await reader.blocksUnder(question.prefix);
+  const [holders, netConfigs, pools] = await Promise.all([
+    located(reader, found(blocks)),
+    reader.list(NetConfig, scope.namespace === undefined ? {} : { namespace: scope.namespace }),
+    reader.list(IPAddressPool),
+  ]);
+  const places = question.is === 'address' ? placesOf(question.address, { netConfigs, pools }) : [];
+  return whoAnswer({ question, scope, holders, places, environment: { netConfigs, pools } });
+}
+
+/** With the host and the interfaces that announce it, where the holder is a Service. */
+async function located(reader: Reader, holders: readonly Holder[]): Promise<Holder[]> {
+  const services = holders.filter(({ holder }) => holder.kind === Service.kind && holder.apiGroup === Service.group);
+  const announcers = services.length === 0 ? [] : await reader.list(ServiceL2Status);
+  return inOrder(holders).map((holder) => (services.includes(holder) ? announcedBy(holder, announcers) : holder));
+}

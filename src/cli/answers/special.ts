@@ -1,0 +1,113 @@
+import { Address } from '../../api/address.ts';
+import { Service } from '../../api/core/service.ts';
+import type { Kind } from '../../api/kind.ts';
+import { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
+import { AddressBlock } from '../../api/netloom.io/address-block.ts';
+import { IPSet } from '../../api/network.openstack.org/ipset.ts';
+import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
+import { Reservation } from '../../api/network.openstack.org/reservation.ts';
+import type { ApiObject } from '../../api/object.ts';
+import type { Event } from '../../runtime/builtin.ts';
+import type { Finding } from './finding.ts';
+import { type HolderName, nameOf } from './holder.ts';
+import { ipSetFindings, lacking, subnetsInQuestion } from './ipset-findings.ts';
+import { holdingsOf } from './ipset-holders.ts';
+import { blockFindings, netConfigFindings, reservationFindings } from './other-findings.ts';
+import type { Reader } from './reader.ts';
+import { isServed, requestedBy, serviceFindings } from './service-findings.ts';
+import { subnetsOf } from './subnets.ts';
+
+export interface Surroundings {
+  readonly reader: Reader;
+  /** About the object, the newest first. */
+  readonly events: readonly Event[];
+  readonly now: number;
+}
+
+export interface Special {
+  readonly special: readonly Finding[];
+  readonly served?: boolean | undefined;
+}
+
+/** Reads what is needed to know more of an object of certain kinds than any object says of itself. */
+export async function special(kind: Kind, object: ApiObject, surroundings: Surroundings): Promise<Special> {
+  if (isA(IPSet, kind, object)) return { special: await aboutIpSet(object, surroundings) };
+  if (isA(NetConfig, kind, object)) return { special: await aboutNetConfig(object, surroundings) };
+  if (isA(Reservation, kind, object)) return { special: await aboutReservation(object, surroundings) };
+  if (isA(AddressBlock, kind, object)) {
+    const holders = object.spec.holdings.map(({ holder }) => nameOf(holder, object.metadata.namespace ?? ''));
+    return { special: blockFindings({ block: object, holders: await lookAt(holders, surroundings.reader) }) };
+  }
+  if (isA(Service, kind, object)) {
+    return { special: await aboutService(object, surroundings), served: isServed(object) };
+  }
+  return { special: [] };
+}
+
+async function aboutIpSet(ipSet: IPSet, { reader, now }: Surroundings): Promise<Finding[]> {
+  const { namespace = '', name } = ipSet.metadata;
+  const [netConfigs, reservation] = await Promise.all([
+    reader.list(NetConfig, { namespace }),
+    reader.get(Reservation, namespace, name),
+  ]);
+  const subnets = subnetsInQuestion({ ipSet, reservation, netConfigs });
+  const [found, neighbours] = await Promise.all([
+    Promise.all(subnets.map(({ prefix }) => reader.blocksUnder(prefix, namespace))),
+    subnets.length === 0 ? [] : reader.some(IPSet, namespace, MOST_NEIGHBOURS),
+  ]);
+  const blocks = [...new Map(found.flat().map((block) => [block.metadata.uid, block])).values()];
+  const fixed = lacking({ ipSet, reservation }).flatMap(({ fixedIP = '' }) => Address.parse(fixedIP) ?? []);
+  const known = new Set(neighbours.map(({ metadata }) => metadata.uid));
+  // Those in the way come first; of the others it is worth knowing who is about to go.
+  const inTheWay = subnets
+    .flatMap((subnet) => holdingsOf(subnet, blocks))
+    .filter(({ holder }) => !known.has(holder.uid))
+    .map((holding) => ({ ...holding, isFirst: fixed.some((address) => address.equals(holding.address)) }))
+    .sort((a, b) => Number(b.isFirst) - Number(a.isFirst))
+    .map(({ holder }) => holder);
+  const holders = await lookAt(inTheWay, reader);
+  return ipSetFindings({ ipSet, reservation, netConfigs, blocks, neighbours, holders, now });
+}
+
+async function aboutNetConfig(netConfig: NetConfig, { reader }: Surroundings): Promise<Finding[]> {
+  const { namespace = '' } = netConfig.metadata;
+  const [netConfigs, found] = await Promise.all([
+    reader.list(NetConfig, { namespace }),
+    Promise.all(subnetsOf(netConfig).map(({ prefix }) => reader.blocksUnder(prefix, namespace))),
+  ]);
+  const blocks = [...new Map(found.flat().map((block) => [block.metadata.uid, block])).values()];
+  return netConfigFindings({ netConfig, netConfigs, blocks });
+}
+
+async function aboutReservation(reservation: Reservation, { reader }: Surroundings): Promise<Finding[]> {
+  const { namespace = '', name } = reservation.metadata;
+  const addresses = Object.values(reservation.spec.reservation).flatMap(({ address }) => Address.parse(address) ?? []);
+  const [ipSet, blocks] = await Promise.all([
+    reader.get(IPSet, namespace, name),
+    reader.blocksAt(addresses, namespace),
+  ]);
+  return reservationFindings({ reservation, ipSet, blocks });
+}
+
+async function aboutService(service: Service, { reader, events }: Surroundings): Promise<Finding[]> {
+  if (isServed(service) !== false) return [];
+  const addresses = requestedBy(service).flatMap((text) => Address.parse(text) ?? []);
+  const [pools, blocks] = await Promise.all([reader.list(IPAddressPool), reader.blocksAt(addresses)]);
+  const warning = events.find(({ type }) => type === 'Warning')?.message;
+  return serviceFindings({ service, pools, blocks, warning });
+}
+
+/** The holders that these names stand for. Not more than a person could read about. */
+async function lookAt(holders: readonly HolderName[], reader: Reader): Promise<Map<string, ApiObject | 'gone'>> {
+  const distinct = [...new Map(holders.map((holder) => [holder.uid, holder])).values()].slice(0, MOST_HOLDERS);
+  const found = await Promise.all(distinct.map(async (holder) => [holder.uid, await reader.holder(holder)] as const));
+  return new Map(found.flatMap(([uid, object]) => (object === undefined ? [] : [[uid, object]])));
+}
+
+/** That an object of a kind has the fields of that kind is the server's promise. */
+function isA<T extends ApiObject>(wanted: Kind<T>, { group, kind }: Kind, _object: ApiObject): _object is T {
+  return wanted.group === group && wanted.kind === kind;
+}
+
+const MOST_NEIGHBOURS = 500;
+const MOST_HOLDERS = 64;

@@ -1,0 +1,102 @@
+import { suggestion } from '../nearest.ts';
+import type { Holder, HolderName } from './holder.ts';
+import type { Environment, Place } from './place.ts';
+import type { Question } from './question.ts';
+import { subnetsOf } from './subnets.ts';
+
+/** What `netloom who -o json` prints. Fields may be added; none changes its meaning. */
+export interface WhoAnswer {
+  readonly question: {
+    readonly address?: string;
+    readonly prefix?: string;
+    readonly kind?: string;
+    readonly name?: string;
+    /** Where only this one was looked through. */
+    readonly namespace?: string;
+  };
+  /** The answer in a sentence. */
+  readonly says: string;
+  /** By address. */
+  readonly holders: readonly Holder[];
+  /** Of a single address: every subnet and pool that it lies in. */
+  readonly places: readonly Place[];
+}
+
+export interface WhoFacts {
+  readonly question: Question;
+  readonly scope: { readonly kind?: string; readonly namespace?: string };
+  readonly holders: readonly Holder[];
+  readonly places?: readonly Place[];
+  readonly environment?: Environment;
+  /** Everybody who holds something. */
+  readonly names?: readonly string[];
+}
+
+export function whoAnswer(facts: WhoFacts): WhoAnswer {
+  const { question, scope, holders, places = [] } = facts;
+  return {
+    question: {
+      ...(question.is === 'address' ? { address: `${question.address}` } : {}),
+      ...(question.is === 'prefix' ? { prefix: `${question.prefix}` } : {}),
+      ...(question.is === 'name' ? { name: question.name } : {}),
+      ...scope,
+    },
+    says: holders.length > 0 ? whoHolds(question, holders, scope.kind) : nobody(facts),
+    holders,
+    places,
+  };
+}
+
+export const holderText = ({ kind, name, namespace }: HolderName): string =>
+  namespace === '' ? `${kind} ${name}` : `${kind} ${name} in namespace ${namespace}`;
+
+function whoHolds(question: Question, holders: readonly Holder[], kind: string | undefined): string {
+  // An address of a Service is on record among those of Services, and again among those of hosts where it is one of theirs.
+  const count = new Set(holders.map(({ address }) => address)).size;
+  switch (question.is) {
+    case 'address':
+      return `${question.address} is held by ${[...new Set(holders.map(({ holder }) => holderText(holder)))].join(', and by ')}`;
+    case 'prefix':
+      return `${countOf(count)} of ${question.prefix} ${count === 1 ? 'is' : 'are'} held`;
+    case 'name':
+      return `${kind === undefined ? '' : `${kind} `}${question.name} holds ${countOf(count)}`;
+  }
+}
+
+function nobody({ question, scope, places = [], environment, names = [] }: WhoFacts): string {
+  const where = scope.namespace === undefined ? '' : ` in namespace ${scope.namespace}`;
+  switch (question.is) {
+    case 'name': {
+      const asked = scope.kind === undefined ? `"${question.name}"` : `${scope.kind} "${question.name}"`;
+      const nearest = suggestion(
+        question.name,
+        names.filter((name) => name !== question.name),
+      );
+      const kind = (scope.kind ?? 'ipset').toLowerCase();
+      return `nobody called ${asked} holds an address${where}.${nearest} If there is such an object, "netloom explain ${kind}/${question.name}" says why it has none.`;
+    }
+    case 'prefix':
+      return `nobody holds an address of ${question.prefix}${where}. ${surroundings(environment)}`;
+    case 'address':
+      if (places.length > 0) return `nobody holds ${question.address}${where}`;
+      return `nobody holds ${question.address}${where}, and it lies in no subnet of a NetConfig and in no IPAddressPool: nobody is ever given it. ${surroundings(environment)}`;
+  }
+}
+
+/** What there is instead. */
+function surroundings(environment: Environment | undefined): string {
+  const subnets = (environment?.netConfigs ?? []).flatMap((netConfig) =>
+    subnetsOf(netConfig).map(({ prefix, network }) => `${prefix} (network ${network.name})`),
+  );
+  const pools = (environment?.pools ?? []).flatMap(({ metadata, spec }) =>
+    spec.addresses.map((text) => `${text} (pool ${metadata.name})`),
+  );
+  const known = [...subnets, ...pools];
+  if (known.length === 0) return 'There is no NetConfig and no IPAddressPool yet: apply one first.';
+  const more = known.length > MOST_SHOWN ? `, and ${known.length - MOST_SHOWN} more` : '';
+  return `Addresses are given from ${known.slice(0, MOST_SHOWN).join(', ')}${more}.`;
+}
+
+const countOf = (count: number): string => (count === 1 ? 'one address' : `${count} addresses`);
+
+const MOST_SHOWN = 8;

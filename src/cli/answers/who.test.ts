@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ServiceL2Status } from '../../api/metallb.io/service-l2-status.ts';
+import type { AddressBlock } from '../../api/netloom.io/address-block.ts';
+import { address, block, metadata, NOW, netConfig, pool, subnet } from './answers.fixture.ts';
+import { announcedBy, holdersIn, inOrder, wantedBy } from './holder.ts';
+import { placesOf } from './place.ts';
+import { questionOf } from './question.ts';
+import { whoAnswer } from './who-answer.ts';
+import { whoText } from './who-text.ts';
+
+const BLOCK = block({ '172.17.0.11': 'compute-1', '172.17.0.9': 'compute-0', '172.17.0.100': 'compute-0' });
+
+const found = (word: string, blocks: AddressBlock[], scope: { kind?: string; namespace?: string } = {}) =>
+  inOrder(blocks.flatMap((one) => holdersIn(one, wantedBy(questionOf(word), scope))));
+const addresses = (...parameters: Parameters<typeof found>) => found(...parameters).map(({ address: text }) => text);
+
+/** The record of an address that a Service has, in the namespace of the pools. */
+function vip(): AddressBlock {
+  const record = block({ '172.17.0.80': 'keystone' }, 'vips');
+  const user = (namespace: string, name: string) => ({ kind: 'Service', namespace, name, uid: `uid-${name}` });
+  record.spec.holdings = record.spec.holdings.map((holding) => ({
+    ...holding,
+    holder: user('openstack', 'keystone'),
+    sharers: [
+      { ...user('openstack', 'keystone'), ports: ['TCP/80'] },
+      { ...user('other', 'placement'), ports: ['TCP/81'] },
+    ],
+  }));
+  return record;
+}
+
+test('of an address the holder is told with everything that is known, and nothing that is not', () => {
+  assert.deepEqual(found('172.17.0.11', [BLOCK]), [
+    {
+      address: '172.17.0.11',
+      space: 'underlay',
+      namespace: 'openstack',
+      holder: {
+        apiGroup: 'network.openstack.org',
+        kind: 'IPSet',
+        namespace: 'openstack',
+        name: 'compute-1',
+        uid: 'uid-compute-1',
+      },
+      network: 'InternalApi',
+      subnet: 'subnet1',
+      since: '2026-01-01T00:50:00Z',
+      host: 'compute-1',
+    },
+  ]);
+});
+
+test('of a prefix everything is told that is held in it, lowest first', () => {
+  assert.deepEqual(addresses('172.17.0.0/28', [BLOCK]), ['172.17.0.9', '172.17.0.11']);
+  assert.deepEqual(addresses('172.17.0.128/25', [BLOCK]), []);
+});
+
+test('of a name everything is told that objects of the name hold, of one kind and namespace if asked', () => {
+  assert.deepEqual(addresses('compute-0', [BLOCK]), ['172.17.0.9', '172.17.0.100']);
+  assert.deepEqual(addresses('compute-0', [BLOCK], { kind: 'IPSet', namespace: 'openstack' }).length, 2);
+  assert.deepEqual(addresses('compute-0', [BLOCK], { kind: 'Service' }), []);
+  assert.deepEqual(addresses('compute-0', [BLOCK], { namespace: 'other' }), []);
+});
+
+test('who shares an address has it too', () => {
+  assert.deepEqual(addresses('service/placement', [vip()], { kind: 'Service' }), ['172.17.0.80']);
+  assert.deepEqual(addresses('placement', [vip()], { namespace: 'other' }), ['172.17.0.80']);
+});
+
+test('the address of a Service is where its announcer says that it is', () => {
+  const announcer: ServiceL2Status = {
+    apiVersion: 'metallb.io/v1beta1',
+    kind: 'ServiceL2Status',
+    metadata: metadata('l2-x'),
+    spec: {},
+    status: {
+      node: 'host-3',
+      serviceName: 'keystone',
+      serviceNamespace: 'openstack',
+      interfaces: [{ name: 'vlan20' }],
+    },
+  };
+  const [holder] = found('172.17.0.80', [vip()]);
+  assert.ok(holder);
+  assert.equal(announcedBy(holder, []).host, undefined);
+  const { host, interfaces } = announcedBy(holder, [announcer]);
+  assert.deepEqual({ host, interfaces }, { host: 'host-3', interfaces: ['vlan20'] });
+});
+
+test('where an address lies is told with whether it could be given, and why', () => {
+  const environment = {
+    netConfigs: [
+      netConfig(subnet({ gateway: '172.17.0.1', excludeAddresses: ['172.17.0.11'] })),
+      { ...netConfig(subnet({ cidr: 'fd00::/64', allocationRanges: [{ start: 'fd00::', end: 'fd00::1:0' }] })) },
+    ],
+    pools: [
+      pool('vips', ['172.17.0.80-172.17.0.90']),
+      pool('manual', ['172.17.0.100/32'], { autoAssign: false }),
+      pool('old', ['172.17.1.0/24'], { avoidBuggyIPs: true }),
+    ],
+  };
+  const expected: [string, string[]][] = [
+    ['172.17.0.10', ['NetConfig dynamic: it is in the allocation range 172.17.0.10-172.17.0.12']],
+    ['172.17.0.11', ['NetConfig never: it is in excludeAddresses']],
+    ['172.17.0.1', ['NetConfig request: it is the gateway']],
+    ['172.17.0.0', ['NetConfig request: it is the network address']],
+    ['172.17.0.255', ['NetConfig request: it is the broadcast address']],
+    [
+      '172.17.0.80',
+      [
+        'NetConfig request: it is in no allocation range',
+        'IPAddressPool dynamic: Services of type LoadBalancer get it',
+      ],
+    ],
+    [
+      '172.17.0.100',
+      ['NetConfig request: it is in no allocation range', 'IPAddressPool request: the pool has autoAssign: false'],
+    ],
+    ['172.17.1.255', ['IPAddressPool never: the pool has avoidBuggyIPs, and it ends in .0 or .255']],
+    ['fd00::1:0', ['NetConfig request: many programs take an address that ends like this for a network']],
+    ['10.0.0.1', []],
+  ];
+  for (const [text, places] of expected) {
+    const told = placesOf(address(text), environment).map(({ kind, given, because }) => `${kind} ${given}: ${because}`);
+    assert.deepEqual(told, places, text);
+  }
+});
+
+test('an address that nobody has is answered with where it lies', () => {
+  const environment = { netConfigs: [netConfig()], pools: [] };
+  const question = questionOf('172.17.0.12');
+  const answer = whoAnswer({
+    question,
+    scope: {},
+    holders: [],
+    places: placesOf(address('172.17.0.12'), environment),
+    environment,
+  });
+  assert.equal(
+    whoText(answer, NOW),
+    `nobody holds 172.17.0.12
+  in NetConfig netconfig of namespace openstack, network InternalApi, subnet subnet1 (172.17.0.0/24): free, and given to whoever asks for any address, as it is in the allocation range 172.17.0.10-172.17.0.12`,
+  );
+});
+
+test('an address outside of everything is answered with where there are any', () => {
+  const answer = whoAnswer({
+    question: questionOf('9.9.9.9'),
+    scope: {},
+    holders: [],
+    environment: { netConfigs: [netConfig()], pools: [pool('vips', ['10.0.0.0/28'])] },
+  });
+  assert.equal(
+    answer.says,
+    'nobody holds 9.9.9.9, and it lies in no subnet of a NetConfig and in no IPAddressPool: nobody is ever given it. Addresses are given from 172.17.0.0/24 (network InternalApi), 10.0.0.0/28 (pool vips).',
+  );
+});
+
+test('a name that holds nothing is answered with the one that was probably meant', () => {
+  const answer = whoAnswer({
+    question: questionOf('ipset/compute-2'),
+    scope: { kind: 'IPSet' },
+    holders: [],
+    names: ['compute-0', 'controller-0'],
+  });
+  assert.equal(
+    answer.says,
+    'nobody called IPSet "compute-2" holds an address. Did you mean "compute-0"? If there is such an object, "netloom explain ipset/compute-2" says why it has none.',
+  );
+});
+
+test('people are told of a holder in a few lines', () => {
+  const question = questionOf('172.17.0.11');
+  const answer = whoAnswer({ question, scope: {}, holders: found('172.17.0.11', [BLOCK]) });
+  assert.equal(
+    whoText(answer, NOW),
+    `172.17.0.11 is held by IPSet compute-1 in namespace openstack
+  holder     IPSet compute-1 in namespace openstack
+  network    InternalApi, subnet subnet1
+  host       compute-1
+  since      2026-01-01T00:50:00Z (10 minutes ago)
+  space      underlay of namespace openstack`,
+  );
+});

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { netloom as program, runCommandLine } from '../../src/cli/program.ts';
+import { eventually } from '../engine/engine-in-test.ts';
+import { netloom, RunningNetloom } from './netloom.ts';
+
+const EXAMPLE = fileURLToPath(new URL('../../examples/ipam/', import.meta.url));
+
+/** A whole command line, against a server that is another process; in this process, because starting one costs more than the answer. */
+async function ask({ kubeconfig }: RunningNetloom, words: readonly string[]) {
+  let stdout = '';
+  let stderr = '';
+  const code = await runCommandLine(program, [...words, '--kubeconfig', kubeconfig], {
+    print: (text) => {
+      stdout += `${text}\n`;
+    },
+    warn: (text) => {
+      stderr += `${text}\n`;
+    },
+  });
+  return { code, stdout, stderr };
+}
+
+const ipSet = (name: string, request: string, finalizer?: string): string => `
+apiVersion: network.openstack.org/v1beta1
+kind: IPSet
+metadata: {name: ${name}${finalizer === undefined ? '' : `, finalizers: [${finalizer}]`}}
+spec: {networks: [{subnetName: subnet1, ${request}}]}
+`;
+
+describe('answers about addresses', () => {
+  let up: RunningNetloom;
+  const own = (...words: string[]) => ask(up, words);
+  const apply = async (input: string) => {
+    const applied = await netloom(['apply', '--kubeconfig', up.kubeconfig, '-f', '-'], { input });
+    assert.equal(applied.code, 0, applied.stderr);
+  };
+  /** What `explain` says once the controllers have looked at the object. */
+  const settled = (...words: string[]) =>
+    eventually(
+      () => own('explain', ...words),
+      ({ stdout }) => /^Conditions:$/m.test(stdout),
+    );
+
+  before(async () => {
+    up = await RunningNetloom.start('up');
+    const applied = await own('apply', '-f', EXAMPLE);
+    assert.equal(applied.code, 0, applied.stderr);
+    await eventually(
+      () => own('explain', 'ipset/edpm-compute-0'),
+      ({ code }) => code === 0,
+    );
+  });
+  after(() => up.stopAndRemove());
+
+  test('who has an address: in any spelling, by prefix, by name, and for programs', async () => {
+    const asked = await own('who', '::ffff:172.17.0.150');
+    assert.equal(asked.code, 0, asked.stderr);
+    assert.match(asked.stdout, /^172\.17\.0\.150 is held by IPSet edpm-compute-0 in namespace default$/m);
+    assert.match(asked.stdout, /^ {2}network +InternalApi, subnet subnet1$/m);
+    assert.match(asked.stdout, /^ {2}host +edpm-compute-0$/m);
+
+    for (const prefix of ['172.17.0.128/25', '172.16.0.0/12', '0.0.0.0/0']) {
+      const { code, stdout } = await own('who', prefix);
+      assert.equal(code, 0);
+      assert.match(stdout, /^172\.17\.0\.150 +IPSet\/edpm-compute-0 +default +InternalApi +subnet1 +edpm-compute-0/m);
+    }
+    for (const name of ['edpm-compute-0', 'ipsets/edpm-compute-0']) {
+      assert.match((await own('who', name, '-n', 'default')).stdout, /edpm-compute-0 holds 5 addresses\n/);
+    }
+    const { holders, places } = JSON.parse((await own('who', '172.17.0.150', '-o', 'json')).stdout);
+    assert.equal(holders[0].holder.name, 'edpm-compute-0');
+    assert.deepEqual([places[0].network, places[0].given], ['InternalApi', 'dynamic']);
+  });
+
+  test('who has it when nobody has: where it lies, or what there is instead', async () => {
+    const expected: [string, RegExp][] = [
+      ['172.17.0.10', /network InternalApi.*never given, as it is in excludeAddresses$/m],
+      ['192.168.122.1', /network CtlPlane.*exactly this one, as it is the gateway$/m],
+      ['9.9.9.9', /lies in no subnet .* Addresses are given from .*172\.17\.0\.0\/24 \(network InternalApi\)/],
+      ['172.17.0.0/28', /^nobody holds an address of 172\.17\.0\.0\/28/],
+      ['edpm-compute-1', /Did you mean "edpm-compute-0"\?/],
+    ];
+    for (const [subject, answer] of expected) {
+      const { code, stdout } = await own('who', subject);
+      assert.equal(code, 1, subject);
+      assert.match(stdout, answer);
+    }
+    const wrong = await own('who', '172.17.0.500');
+    assert.deepEqual([wrong.code, wrong.stderr], [2, 'netloom: "172.17.0.500" is not an IP address\n']);
+  });
+
+  test('why an IPSet waits for an address that is taken, and what to do about it', async () => {
+    await apply(ipSet('rival', 'name: InternalApi, fixedIP: 172.17.0.150'));
+    const { code, stdout } = await settled('ipset/rival');
+    assert.equal(code, 1);
+    assert.match(stdout, /^IPSet rival in namespace default is not Ready$/m);
+    assert.match(stdout, /fixedIP 172\.17\.0\.150 of subnet subnet1 .* is held by IPSet edpm-compute-0 since/);
+    assert.match(stdout, /→ delete IPSet rival and create it anew with another fixedIP \(172\.17\.0\.11 is free\)/);
+    assert.match(stdout, /→ or delete IPSet edpm-compute-0: netloom delete ipset edpm-compute-0 -n default$/m);
+    const answer = JSON.parse((await own('explain', 'ipset', 'rival', '-o', 'json')).stdout);
+    assert.deepEqual(
+      [answer.ready, answer.findings[0].about],
+      [false, { kind: 'IPSet', namespace: 'default', name: 'edpm-compute-0' }],
+    );
+  });
+
+  test('why an IPSet does not go', async () => {
+    await apply(ipSet('leaving', 'name: Tenant', 'example.com/drain'));
+    await settled('ipset/leaving');
+    await own('delete', 'ipset', 'leaving', '--no-wait');
+    const { code, stdout } = await own('explain', 'ipset/leaving');
+    assert.equal(code, 1);
+    assert.match(stdout, /stays until its finalizers are gone: .*example\.com\/drain/);
+    assert.match(stdout, /→ let whoever set example\.com\/drain on IPSet leaving finish/);
+  });
+
+  test('how full a NetConfig is, and that data without readiness is fine', async () => {
+    const { code, stdout } = await own('explain', 'netconfig/netconfig');
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /network CtlPlane, subnet subnet1 .*: 1 of 72 addresses of .* are held, 71 are free/);
+    assert.equal((await own('explain', 'reservation/edpm-compute-0')).code, 0);
+    assert.equal((await own('explain', 'namespace', 'default')).code, 0);
+  });
+
+  test('what does not exist is answered with what does', async () => {
+    const expected: [string[], number, RegExp][] = [
+      [['ipset/edpm-compute-1'], 1, /no IPSet "edpm-compute-1" in namespace default\. Did you mean "edpm-compute-0"\?/],
+      [['ipset/edpm-compute-0', '-n', 'kube-system'], 1, /but one in default: add -n default/],
+      [['ipsetz/x'], 1, /has no resource "ipsetz"\. Did you mean "ipsets"\?/],
+      [['ipset'], 2, /"ipset" is not KIND\/NAME/],
+    ];
+    for (const [words, code, message] of expected) {
+      const answer = await own('explain', ...words);
+      assert.equal(answer.code, code, answer.stderr);
+      assert.match(answer.stderr, message);
+    }
+  });
+});
+
+test('where no controller runs, it is said that nobody has written a status', async () => {
+  const up = await RunningNetloom.start('up');
+  const directory = up.directory;
+  await up.stop();
+  const engine = await RunningNetloom.start('engine', { directory });
+  try {
+    const own = (...words: string[]) => ask(engine, words);
+    assert.equal((await own('apply', '-f', EXAMPLE)).code, 0);
+    const { code, stdout } = await own('explain', 'ipset/edpm-compute-0');
+    assert.equal(code, 1);
+    assert.match(stdout, /nothing has written a status for IPSet edpm-compute-0, which was created/);
+  } finally {
+    await engine.stopAndRemove();
+  }
+});

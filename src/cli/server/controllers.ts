@@ -8,6 +8,7 @@ import type { Log } from '../../runtime/log.ts';
 import { Manager } from '../../runtime/manager.ts';
 import { system } from '../../runtime/system.ts';
 import type { Transport } from '../../runtime/transport.ts';
+import { type VipsOptions, vipsControllers } from '../../vips/index.ts';
 
 export interface Controllers {
   /** Of the capabilities that run. */
@@ -28,17 +29,17 @@ const FIELD_MANAGER = 'netloom';
 const GRACE = 2_000;
 
 /** Makes the API serve our kinds, and starts everything that acts on them. */
-export async function startControllers(transport: Transport, log: Log): Promise<Controllers> {
+export async function startControllers(transport: Transport, log: Log, vips: VipsOptions): Promise<Controllers> {
   const client = new Client({ transport, fieldManager: FIELD_MANAGER });
   await Promise.all(allKinds.map((kind) => client.apply(Definition, customResourceDefinition(kind), { force: true })));
   const manager = new Manager({
     transport,
     system,
     log,
-    controllers: ipamControllers(),
+    controllers: [...ipamControllers(), ...vipsControllers(vips)],
     fieldManager: FIELD_MANAGER,
     instance: hostname(),
   });
   manager.start();
-  return { names: ['ipam'], stop: () => manager.stop({ within: GRACE }) };
+  return { names: ['ipam', 'vips'], stop: () => manager.stop({ within: GRACE }) };
 }

@@ -5,24 +5,32 @@ import { ipamAdmission } from '../../ipam/index.ts';
 import { portHolder } from '../../linux/port-holder.ts';
 import { type Log, lineLog } from '../../runtime/log.ts';
 import { system } from '../../runtime/system.ts';
+import { vipsAdmission } from '../../vips/index.ts';
 import { CommandError, type Terminal } from '../command.ts';
 import { type Controllers, startControllers } from './controllers.ts';
 import type { ServerOptions } from './options.ts';
 import { screen } from './screen.ts';
 
+interface Composition {
+  readonly terminal: Terminal;
+  readonly runs: 'engine' | 'everything';
+  /** Who gives addresses to Services. */
+  readonly poolsOf?: 'netloom' | 'metallb';
+}
+
 /** Runs until a signal ends it. */
 export async function serve(
   options: ServerOptions,
-  { terminal, runs }: { terminal: Terminal; runs: 'engine' | 'everything' },
+  { terminal, runs, poolsOf = 'netloom' }: Composition,
 ): Promise<void> {
   const log = lineLog({ clock: system, write: (line) => process.stderr.write(line) });
   const stopped = signalled(log);
-  const engine = await start(options, log);
+  const engine = await start(options, log, poolsOf);
   void engine.failed.then((error) => log.error('the store takes no more writes', { error }));
   let controllers: Controllers | undefined;
   try {
     if (runs === 'everything') {
-      controllers = await startControllers(engine.transport('netloom'), log);
+      controllers = await startControllers(engine.transport('netloom'), log, { poolsOf });
       terminal.print(screen({ url: engine.url, ...options, running: ['engine', ...controllers.names] }));
     } else {
       terminal.print(`ready ${engine.url}`);
@@ -34,9 +42,14 @@ export async function serve(
   }
 }
 
-async function start(options: ServerOptions, log: Log): Promise<Engine> {
+async function start(options: ServerOptions, log: Log, poolsOf: 'netloom' | 'metallb'): Promise<Engine> {
   try {
-    return await startEngine({ ...options, log, kinds: allKinds, admission: ipamAdmission });
+    return await startEngine({
+      ...options,
+      log,
+      kinds: allKinds,
+      admission: [...ipamAdmission, ...vipsAdmission({ poolsOf })],
+    });
   } catch (error) {
     throw await explained(error, options);
   }

@@ -6,10 +6,18 @@ export const up = command({
   summary: 'Run all of Netloom on this machine, in one process',
   description:
     'Starts the engine and every controller, and says how to reach them. Its log goes to standard error. Ctrl-C or SIGTERM ends it; what was stored is there again at the next start.',
-  options: serverOptions,
+  options: {
+    ...serverOptions,
+    pools: {
+      type: 'string',
+      choices: ['netloom', 'metallb'],
+      default: 'netloom',
+      description: 'who gives addresses from IPAddressPools to Services; netloom only reads what metallb gives',
+    },
+  },
   examples: ['netloom up', 'netloom up --listen 127.0.0.1:0 --data-dir ./data'],
   async run({ options, terminal }) {
     const { serve } = await import('./serve.ts');
-    await serve(readServerOptions(options), { terminal, runs: 'everything' });
+    await serve(readServerOptions(options), { terminal, runs: 'everything', poolsOf: options.pools });
   },
 });

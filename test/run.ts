@@ -1,7 +1,7 @@
 // npm test: the static checks, then every test file. With words behind it (npm test -- ipam dns), only the test files
 // whose path contains one of them.
 import { kubectl } from './kubectl/kubectl.ts';
-import { Report } from './running/report.ts';
+import { errorText, Report } from './running/report.ts';
 import { staticChecks } from './running/static-checks.ts';
 import { runTestFiles, testFiles } from './running/test-files.ts';
 
@@ -16,8 +16,8 @@ if (words.length > 0) {
 }
 if (files.some(({ source }) => source.includes('kubectl.ts'))) {
   // Before the tests, because building it takes longer than a test may.
-  const { path, version } = await kubectl();
-  report.note(`kubectl ${version} (${path})`);
+  const found = kubectl().then(({ path, version }) => `kubectl ${version} (${path})`);
+  report.note(await found.catch(errorText));
 }
 await runTestFiles({ files, report, minutesForOne: 4, minutesForAll: 20 });
 report.end();

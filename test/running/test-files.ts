@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
@@ -6,6 +5,7 @@ import { run } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { root, sourceFiles } from '../../tools/source-files.ts';
 import { Outcomes } from './outcomes.ts';
+import { processesOf, send } from './processes.ts';
 import type { FileOutcome, Report } from './report.ts';
 
 /** Every file of tests, those that cross folders first: they take the longest, and others fill up beside them. */
@@ -24,6 +24,7 @@ export interface RunOptions {
 
 /** Runs each file in a process of its own, as many at a time as there are processors. */
 export async function runTestFiles({ files, report, minutesForOne, minutesForAll, base = root }: RunOptions) {
+  endTestsWithUs();
   const end = performance.now() + minutesForAll * 60_000;
   const waiting = [...files];
   const worker = async () => {
@@ -52,20 +53,19 @@ async function runFile(file: string, base: string, limit: number): Promise<FileO
 
 /** Ends what takes too long: first with the signal that Node.js sends when aborted, then with one nobody can ignore. */
 async function endProcess(file: string, limit: number, abort: AbortController): Promise<void> {
+  const family = processesOf(file);
   abort.abort(new Error(`it was ended because it ran for more than ${Math.round(limit / 1000)} s`));
   await sleep(1000);
-  for (const pid of childrenRunning(file)) process.kill(pid, 'SIGKILL');
-  while (childrenRunning(file).length > 0) await sleep(20);
+  send('SIGKILL', [...family, ...processesOf(file)]);
+  while (processesOf(file).length > 0) await sleep(20);
 }
 
-/** Our child processes that run a file, for run() does not tell their numbers. */
-function childrenRunning(file: string): number[] {
-  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ');
-  return children.map(Number).filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(file);
-    } catch {
-      return false;
-    }
-  });
+/** Whoever stops `npm test` wants nothing to go on behind its back. */
+function endTestsWithUs(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      send('SIGKILL', processesOf('.test.'));
+      process.kill(process.pid, signal);
+    });
+  }
 }

@@ -1,7 +1,7 @@
 import type { Words } from './address.ts';
 import { at } from './columns.ts';
 import { frameType, headerLength, writeHeader } from './frames.ts';
-import { ProtobufReader, wire, writeVarint } from './protobuf.ts';
+import { ProtobufReader, tagOf, wire, writeVarint } from './protobuf.ts';
 import { routeWords, shape, wordOf } from './route.ts';
 
 /** What the first message of a session says. */
@@ -12,8 +12,22 @@ export interface Hello {
   readonly readsAnySplit: boolean;
 }
 
-/** A field that metalbond does not have and passes over. */
-const readsAnySplitField = 4711;
+const number = (field: number): number => tagOf(field, wire.varint);
+const message = (field: number): number => tagOf(field, wire.bytes);
+
+/** The fields of all messages, as they stand on the wire. */
+const tags = {
+  hello: {
+    keepaliveInterval: number(1),
+    isServer: number(2),
+    /** metalbond does not have it and passes over it. */
+    readsAnySplit: number(4711),
+  },
+  subscription: { vni: number(1) },
+  update: { action: number(1), vni: number(2), destination: message(3), nextHop: message(4) },
+  destination: { ipVersion: number(1), prefix: message(2), prefixLength: number(3) },
+  nextHop: { targetAddress: message(1), targetVni: number(2), type: number(3), portFrom: number(4), portTo: number(5) },
+};
 
 /** No UPDATE, SUBSCRIBE, HELLO or KEEPALIVE that is written here is longer. */
 export const longestFrame = 96;
@@ -21,16 +35,18 @@ export const longestFrame = 96;
 export function helloFrame(hello: Hello): Uint8Array {
   return frame(frameType.hello, (bytes, start) => {
     let end = start;
-    end = writeField(bytes, end, 1, hello.keepaliveSeconds);
-    end = writeField(bytes, end, 2, hello.isServer ? 1 : 0);
-    return writeField(bytes, end, readsAnySplitField, hello.readsAnySplit ? 1 : 0);
+    end = writeField(bytes, end, tags.hello.keepaliveInterval, hello.keepaliveSeconds);
+    end = writeField(bytes, end, tags.hello.isServer, hello.isServer ? 1 : 0);
+    return writeField(bytes, end, tags.hello.readsAnySplit, hello.readsAnySplit ? 1 : 0);
   });
 }
 
 export const keepaliveFrame = (): Uint8Array => frame(frameType.keepalive, (_, start) => start);
 
 export const subscriptionFrame = (subscribe: boolean, vni: number): Uint8Array =>
-  frame(subscribe ? frameType.subscribe : frameType.unsubscribe, (bytes, start) => writeField(bytes, start, 1, vni));
+  frame(subscribe ? frameType.subscribe : frameType.unsubscribe, (bytes, start) =>
+    writeField(bytes, start, tags.subscription.vni, vni),
+  );
 
 function frame(type: number, writePayload: (bytes: Uint8Array, start: number) => number): Uint8Array {
   const bytes = new Uint8Array(longestFrame);
@@ -44,12 +60,11 @@ export function decodeHello(bytes: Uint8Array, start: number, end: number): Hell
   const hello = { keepaliveSeconds: 0, isServer: false, readsAnySplit: false };
   const reader = new ProtobufReader();
   reader.open(bytes, start, end);
-  while (reader.next()) {
-    if (reader.wireType !== wire.varint) reader.skip();
-    else if (reader.field === 1) hello.keepaliveSeconds = reader.varint();
-    else if (reader.field === 2) hello.isServer = reader.varint() !== 0;
-    else if (reader.field === readsAnySplitField) hello.readsAnySplit = reader.varint() !== 0;
-    else reader.skip();
+  for (let tag = reader.next(); tag !== 0; tag = reader.next()) {
+    if (tag === tags.hello.keepaliveInterval) hello.keepaliveSeconds = reader.varint();
+    else if (tag === tags.hello.isServer) hello.isServer = reader.varint() !== 0;
+    else if (tag === tags.hello.readsAnySplit) hello.readsAnySplit = reader.varint() !== 0;
+    else reader.skip(tag);
   }
   return reader.broken ? undefined : hello;
 }
@@ -59,9 +74,9 @@ export function decodeSubscription(bytes: Uint8Array, start: number, end: number
   const reader = new ProtobufReader();
   let vni = 0;
   reader.open(bytes, start, end);
-  while (reader.next()) {
-    if (reader.field === 1 && reader.wireType === wire.varint) vni = reader.varint();
-    else reader.skip();
+  for (let tag = reader.next(); tag !== 0; tag = reader.next()) {
+    if (tag === tags.subscription.vni) vni = reader.varint();
+    else reader.skip(tag);
   }
   return reader.broken ? undefined : vni;
 }
@@ -95,18 +110,18 @@ export class UpdateDecoder {
     this.#reset();
     const reader = this.#reader;
     reader.open(bytes, start, end);
-    while (reader.next()) {
-      if (reader.field === 1 && reader.wireType === wire.varint) this.#action = reader.varint();
-      else if (reader.field === 2 && reader.wireType === wire.varint) this.words[wordOf.vni] = reader.varint();
-      else if (reader.field === 3 && reader.wireType === wire.bytes) this.#readDestination(bytes);
-      else if (reader.field === 4 && reader.wireType === wire.bytes) this.#readNextHop(bytes);
-      else reader.skip();
+    for (let tag = reader.next(); tag !== 0; tag = reader.next()) {
+      if (tag === tags.update.vni) this.words[wordOf.vni] = reader.varint();
+      else if (tag === tags.update.destination) this.#readDestination(bytes);
+      else if (tag === tags.update.nextHop) this.#readNextHop(bytes);
+      else if (tag === tags.update.action) this.#action = reader.varint();
+      else reader.skip(tag);
     }
     return this.#judge();
   }
 
   #reset(): void {
-    this.words.fill(0);
+    for (let i = 0; i < routeWords; i += 1) this.words[i] = 0;
     this.#action = 0;
     this.#hasDestination = false;
     this.#hasNextHop = false;
@@ -124,12 +139,11 @@ export class UpdateDecoder {
     const reader = this.#reader;
     this.#hasDestination = true;
     const outer = reader.narrow(reader.enter());
-    while (reader.next()) {
-      if (reader.field === 1 && reader.wireType === wire.varint) this.#prefixIsIPv6 = reader.varint() !== 0;
-      else if (reader.field === 2 && reader.wireType === wire.bytes) {
-        this.#prefixBytes = this.#readAddress(bytes, wordOf.prefix);
-      } else if (reader.field === 3 && reader.wireType === wire.varint) this.#prefixLength = reader.varint();
-      else reader.skip();
+    for (let tag = reader.next(); tag !== 0; tag = reader.next()) {
+      if (tag === tags.destination.prefix) this.#prefixBytes = this.#readAddress(bytes, wordOf.prefix);
+      else if (tag === tags.destination.prefixLength) this.#prefixLength = reader.varint();
+      else if (tag === tags.destination.ipVersion) this.#prefixIsIPv6 = reader.varint() !== 0;
+      else reader.skip(tag);
     }
     reader.leave(outer);
   }
@@ -138,14 +152,13 @@ export class UpdateDecoder {
     const reader = this.#reader;
     this.#hasNextHop = true;
     const outer = reader.narrow(reader.enter());
-    while (reader.next()) {
-      if (reader.field === 1 && reader.wireType === wire.bytes) this.#hopBytes = this.#readAddress(bytes, wordOf.hop);
-      else if (reader.wireType !== wire.varint) reader.skip();
-      else if (reader.field === 2) this.words[wordOf.hopVni] = reader.varint();
-      else if (reader.field === 3) this.#type = reader.varint();
-      else if (reader.field === 4) this.#portFrom = reader.varint();
-      else if (reader.field === 5) this.#portTo = reader.varint();
-      else reader.skip();
+    for (let tag = reader.next(); tag !== 0; tag = reader.next()) {
+      if (tag === tags.nextHop.targetAddress) this.#hopBytes = this.#readAddress(bytes, wordOf.hop);
+      else if (tag === tags.nextHop.targetVni) this.words[wordOf.hopVni] = reader.varint();
+      else if (tag === tags.nextHop.type) this.#type = reader.varint();
+      else if (tag === tags.nextHop.portFrom) this.#portFrom = reader.varint();
+      else if (tag === tags.nextHop.portTo) this.#portTo = reader.varint();
+      else reader.skip(tag);
     }
     reader.leave(outer);
   }
@@ -157,9 +170,12 @@ export class UpdateDecoder {
     const first = this.#reader.position;
     this.#reader.jump(Math.max(end, start));
     const length = end - first;
-    this.words.fill(0, word, word + 4);
     if (length !== 4 && length !== 16) return length;
-    for (let i = 0; i < length / 4; i += 1) this.words[word + i] = wordAt(bytes, first + 4 * i);
+    const { words } = this;
+    words[word] = wordAt(bytes, first);
+    words[word + 1] = length === 16 ? wordAt(bytes, first + 4) : 0;
+    words[word + 2] = length === 16 ? wordAt(bytes, first + 8) : 0;
+    words[word + 3] = length === 16 ? wordAt(bytes, first + 12) : 0;
     return length;
   }
 
@@ -188,39 +204,51 @@ const wordAt = (bytes: Uint8Array, i: number): number =>
 export function writeUpdate(bytes: Uint8Array, start: number, add: boolean, words: Words, from: number): number {
   const look = at(words, from + wordOf.shape);
   let position = start + headerLength;
-  position = writeField(bytes, position, 1, add ? 0 : 1);
-  position = writeField(bytes, position, 2, at(words, from + wordOf.vni));
-  position = writeMessage(bytes, position, 3, writeDestination(bytes, position + 2, words, from, look));
-  position = writeMessage(bytes, position, 4, writeNextHop(bytes, position + 2, words, from, look));
+  position = writeField(bytes, position, tags.update.action, add ? 0 : 1);
+  position = writeField(bytes, position, tags.update.vni, at(words, from + wordOf.vni));
+  position = writeMessage(
+    bytes,
+    position,
+    tags.update.destination,
+    writeDestination(bytes, position + 2, words, from, look),
+  );
+  position = writeMessage(bytes, position, tags.update.nextHop, writeNextHop(bytes, position + 2, words, from, look));
   writeHeader(bytes, start, frameType.update, position - start - headerLength);
   return position;
 }
 
 function writeDestination(bytes: Uint8Array, start: number, words: Words, from: number, look: number): number {
   const family = shape.prefixFamily(look);
-  let position = writeField(bytes, start, 1, family === 6 ? 1 : 0);
-  position = writeAddress(bytes, position, 2, words, from + wordOf.prefix, family);
-  return writeField(bytes, position, 3, shape.prefixLength(look));
+  let position = writeField(bytes, start, tags.destination.ipVersion, family === 6 ? 1 : 0);
+  position = writeAddress(bytes, position, tags.destination.prefix, words, from + wordOf.prefix, family);
+  return writeField(bytes, position, tags.destination.prefixLength, shape.prefixLength(look));
 }
 
 function writeNextHop(bytes: Uint8Array, start: number, words: Words, from: number, look: number): number {
   const ports = at(words, from + wordOf.ports);
-  let position = writeAddress(bytes, start, 1, words, from + wordOf.hop, shape.hopFamily(look));
-  position = writeField(bytes, position, 2, at(words, from + wordOf.hopVni));
-  position = writeField(bytes, position, 3, shape.type(look));
-  position = writeField(bytes, position, 4, ports >>> 16);
-  return writeField(bytes, position, 5, ports & 0xffff);
+  let position = writeAddress(
+    bytes,
+    start,
+    tags.nextHop.targetAddress,
+    words,
+    from + wordOf.hop,
+    shape.hopFamily(look),
+  );
+  position = writeField(bytes, position, tags.nextHop.targetVni, at(words, from + wordOf.hopVni));
+  position = writeField(bytes, position, tags.nextHop.type, shape.type(look));
+  position = writeField(bytes, position, tags.nextHop.portFrom, ports >>> 16);
+  return writeField(bytes, position, tags.nextHop.portTo, ports & 0xffff);
 }
 
 /** A number that is 0 is not written: absent means 0. */
-function writeField(bytes: Uint8Array, position: number, field: number, value: number): number {
+function writeField(bytes: Uint8Array, position: number, tag: number, value: number): number {
   if (value === 0) return position;
-  return writeVarint(bytes, writeVarint(bytes, position, ((field << 3) | wire.varint) >>> 0), value);
+  return writeVarint(bytes, writeVarint(bytes, position, tag), value);
 }
 
 /** Puts tag and length before a message that was written from `position + 2` on; it is always shorter than 128 bytes. */
-function writeMessage(bytes: Uint8Array, position: number, field: number, end: number): number {
-  bytes[position] = (field << 3) | wire.bytes;
+function writeMessage(bytes: Uint8Array, position: number, tag: number, end: number): number {
+  bytes[position] = tag;
   bytes[position + 1] = end - position - 2;
   return end;
 }
@@ -228,13 +256,13 @@ function writeMessage(bytes: Uint8Array, position: number, field: number, end: n
 function writeAddress(
   bytes: Uint8Array,
   start: number,
-  field: number,
+  tag: number,
   words: Words,
   word: number,
   family: 4 | 6,
 ): number {
   const count = family === 4 ? 1 : 4;
-  bytes[start] = (field << 3) | wire.bytes;
+  bytes[start] = tag;
   bytes[start + 1] = count * 4;
   let position = start + 2;
   for (let i = 0; i < count; i += 1) {

@@ -5,10 +5,6 @@ export class ProtobufReader {
   #position = 0;
   #end = 0;
 
-  /** The number of the current field, and how it is encoded. */
-  field = 0;
-  wireType = 0;
-
   open(bytes: Uint8Array, start: number, end: number): void {
     this.#bytes = bytes;
     this.#position = start;
@@ -16,18 +12,25 @@ export class ProtobufReader {
     this.broken = false;
   }
 
-  /** Goes on to the next field; false at the end, or if there is none that could be read. */
-  next(): boolean {
-    if (this.broken || this.#position >= this.#end) return false;
+  /** The tag of the next field, made by `tagOf`; 0 at the end, or if there is none that could be read. */
+  next(): number {
+    if (this.broken || this.#position >= this.#end) return 0;
     const tag = this.varint();
-    this.field = tag >>> 3;
-    this.wireType = tag & 7;
-    if (this.field === 0) this.broken = true;
-    return !this.broken;
+    if (tag >>> 3 === 0) this.broken = true;
+    return this.broken ? 0 : tag;
   }
 
   /** The lower 32 bits of a variable-length number, which is what protobuf keeps of it in a 32-bit field. */
   varint(): number {
+    const first = this.#bytes[this.#position] ?? 0;
+    if (first < 0x80 && this.#position < this.#end) {
+      this.#position += 1;
+      return first;
+    }
+    return this.#longVarint();
+  }
+
+  #longVarint(): number {
     let value = 0;
     for (let shift = 0; shift < 70; shift += 7) {
       const byte = this.#bytes[this.#position] ?? 0;
@@ -70,31 +73,32 @@ export class ProtobufReader {
     this.#position = position;
   }
 
-  /** Passes over the current field, whatever it is: newer peers may send fields that are not known here. */
-  skip(): void {
-    if (this.wireType === wire.startGroup) this.#skipGroup();
-    else this.#skipValue();
+  /** Passes over the field with this tag, whatever it is: newer peers may send fields that are not known here. */
+  skip(tag: number): void {
+    if ((tag & 7) === wire.startGroup) this.#skipGroup(tag >>> 3);
+    else this.#skipValue(tag & 7);
   }
 
-  #skipValue(): void {
-    if (this.wireType === wire.varint) this.varint();
-    else if (this.wireType === wire.bytes) this.#position = this.enter();
-    else if (this.wireType === wire.fixed64) this.#advance(8);
-    else if (this.wireType === wire.fixed32) this.#advance(4);
+  #skipValue(wireType: number): void {
+    if (wireType === wire.varint) this.varint();
+    else if (wireType === wire.bytes) this.#position = this.enter();
+    else if (wireType === wire.fixed64) this.#advance(8);
+    else if (wireType === wire.fixed32) this.#advance(4);
     else this.broken = true;
   }
 
   /** Groups may be nested as deep as the frame is long, so the way out is remembered in a list, not on the call stack. */
-  #skipGroup(): void {
-    const open = [this.field];
+  #skipGroup(field: number): void {
+    const open = [field];
     while (open.length > 0) {
-      if (!this.next()) {
+      const tag = this.next();
+      if (tag === 0) {
         this.broken = true;
         return;
       }
-      if (this.wireType === wire.startGroup) open.push(this.field);
-      else if (this.wireType !== wire.endGroup) this.#skipValue();
-      else if (open.pop() !== this.field) this.broken = true;
+      if ((tag & 7) === wire.startGroup) open.push(tag >>> 3);
+      else if ((tag & 7) !== wire.endGroup) this.#skipValue(tag & 7);
+      else if (open.pop() !== tag >>> 3) this.broken = true;
     }
   }
 
@@ -105,6 +109,8 @@ export class ProtobufReader {
 }
 
 export const wire = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
+
+export const tagOf = (field: number, wireType: number): number => ((field << 3) | wireType) >>> 0;
 
 /** Writes a 32-bit number in 7-bit groups, the lowest first; returns the position behind it. */
 export function writeVarint(bytes: Uint8Array, position: number, value: number): number {

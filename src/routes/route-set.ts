@@ -13,6 +13,8 @@ export class RouteSet {
   #first = new Int32Array(firstCapacity).fill(none);
   /** slot -> slot of the next route in the same bucket; or, for an empty slot, the next empty one. */
   #next = new Int32Array(firstCapacity).fill(none);
+  /** slot -> hash of its route, so that most comparisons need not look at the route */
+  #hashes = new Int32Array(firstCapacity);
   #empty = none;
   #used = 0;
   #size = 0;
@@ -34,24 +36,25 @@ export class RouteSet {
 
   /** The slot of the route in `words`, or -1. */
   find(words: Words): number {
-    for (let slot = at(this.#first, this.#bucket(words, 0)); slot >= 0; slot = at(this.#next, slot)) {
-      if (this.#holds(slot, words)) return slot;
-    }
-    return none;
+    return this.#findHashed(words, this.#hash(words));
   }
 
-  /** For a route that is not in the set. */
-  add(words: Words): number {
+  /** The slot of the route in `words`, which is added if it is not there. */
+  ensure(words: Words): number {
+    const hash = this.#hash(words);
+    const known = this.#findHashed(words, hash);
+    if (known >= 0) return known;
     if (this.#empty === none && this.#used === this.#next.length) this.#grow();
     const slot = this.#takeEmpty();
     this.words.set(words, slot * routeWords);
+    this.#hashes[slot] = hash;
     this.#link(slot);
     this.#size += 1;
     return slot;
   }
 
   remove(slot: number): void {
-    const bucket = this.#bucket(this.words, slot * routeWords);
+    const bucket = this.#bucketOf(slot);
     let before = none;
     for (let other = at(this.#first, bucket); other !== slot; other = at(this.#next, other)) before = other;
     const after = at(this.#next, slot);
@@ -73,7 +76,7 @@ export class RouteSet {
   }
 
   #link(slot: number): void {
-    const bucket = this.#bucket(this.words, slot * routeWords);
+    const bucket = this.#bucketOf(slot);
     this.#next[slot] = at(this.#first, bucket);
     this.#first[bucket] = slot;
   }
@@ -82,9 +85,16 @@ export class RouteSet {
   #grow(): void {
     const capacity = this.#next.length * 2;
     this.words = grown(this.words, capacity * routeWords);
+    this.#hashes = grown(this.#hashes, capacity);
     this.#next = grown(this.#next, capacity, none);
     this.#first = new Int32Array(capacity).fill(none);
     for (let slot = 0; slot < this.#used; slot += 1) this.#link(slot);
+  }
+
+  #findHashed(words: Words, hash: number): number {
+    let slot = at(this.#first, hash & (this.#first.length - 1));
+    while (slot >= 0 && (this.#hashes[slot] !== hash || !this.#holds(slot, words))) slot = at(this.#next, slot);
+    return slot;
   }
 
   #holds(slot: number, words: Words): boolean {
@@ -95,13 +105,17 @@ export class RouteSet {
     return true;
   }
 
-  #bucket(words: Words, from: number): number {
+  #bucketOf(slot: number): number {
+    return at(this.#hashes, slot) & (this.#first.length - 1);
+  }
+
+  #hash(words: Words): number {
     let hash = this.#seed;
     for (let i = 0; i < routeWords; i += 1) {
-      hash = Math.imul(hash ^ at(words, from + i), 0x9e3779b1);
+      hash = Math.imul(hash ^ at(words, i), 0x9e3779b1);
       hash ^= hash >>> 15;
     }
-    return hash & (this.#first.length - 1);
+    return hash;
   }
 }
 

@@ -24,7 +24,6 @@ describe('which rules apply', () => {
   const cases: [string, string, string[], number | undefined][] = [
     ['the name in the certificate', '[2001:db8::1]:1', ['other', 'host-a'], 1],
     ['the address', '192.0.2.127:1', [], 2],
-    ['the address, though it came through an IPv6 socket', '[::ffff:192.0.2.1]:1', [], 2],
     ['an address outside', '192.0.2.128:1', [], undefined],
     ['name and address together', '[2001:db8:1::5]:1', ['host-b'], 3],
     ['the name alone where both are asked for', '[2001:db8:2::5]:1', ['host-b'], undefined],

@@ -166,9 +166,5 @@ function sameBits({ words, length }: Prefix, other: Words, from: number): boolea
   return true;
 }
 
-/** `[2001:db8::1]:4711` -> `2001:db8::1`; an IPv4 address that came in through an IPv6 socket is an IPv4 address. */
-export function hostOf(remote: string): string {
-  const host = remote.slice(0, remote.lastIndexOf(':')).replace(/^\[|\]$/g, '');
-  const mapped = /^::ffff:([\d.]+)$/i.exec(host);
-  return mapped?.[1] ?? host;
-}
+/** `[2001:db8::1]:4711` -> `2001:db8::1` */
+const hostOf = (remote: string): string => remote.slice(0, remote.lastIndexOf(':')).replace(/^\[|\]$/g, '');

@@ -9,7 +9,7 @@ export interface SessionOptions {
   readonly direction: Direction;
   readonly keepaliveSeconds: number;
   readonly isServer: boolean;
-  readonly surroundings: Pick<Surroundings, 'uptime' | 'timer'>;
+  readonly surroundings: Pick<Surroundings, 'uptime' | 'timer' | 'soon'>;
   readonly events: SessionEvents;
 }
 
@@ -149,12 +149,21 @@ export class Session {
   #watch(): void {
     this.#timeout();
     const { surroundings } = this.#options;
-    const patience = this.#keepaliveSeconds * 2500;
-    const left = (): number => this.#lastSign + patience - surroundings.uptime();
-    const look = (): void => {
-      if (left() > 0) this.#timeout = surroundings.timer(Math.ceil(left()), look);
-      else this.#fail(`nothing was heard for ${patience / 1000} seconds`);
-    };
-    this.#timeout = surroundings.timer(patience, look);
+    this.#timeout = surroundings.timer(Math.max(1, Math.ceil(this.#patienceLeft)), () => {
+      // This program may have been busy for so long that signs of life lie unread.
+      if (this.#patienceLeft <= 0) surroundings.soon(() => this.#giveUpOrWatch());
+      else this.#watch();
+    });
+  }
+
+  #giveUpOrWatch(): void {
+    if (this.#state === 'CLOSED') return;
+    if (this.#patienceLeft > 0) this.#watch();
+    else this.#fail(`nothing was heard for ${this.#keepaliveSeconds * 2.5} seconds`);
+  }
+
+  /** In milliseconds, until the silence has lasted two and a half intervals. */
+  get #patienceLeft(): number {
+    return this.#lastSign + this.#keepaliveSeconds * 2500 - this.#options.surroundings.uptime();
   }
 }

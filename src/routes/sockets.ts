@@ -105,7 +105,8 @@ function serveWire(socket: Socket, open: (wire: Wire) => WireHandler): void {
   socket.on('close', () => handler?.closed(reason));
   socket.on('drain', () => handler?.ready());
   handler = open({
-    remote: formatEndpoint({ host: remoteAddress, port: remotePort }),
+    // An IPv4 address that came in through an IPv6 socket is an IPv4 address.
+    remote: formatEndpoint({ host: remoteAddress.replace(/^::ffff:(?=\d+\.)/, ''), port: remotePort }),
     names: socket instanceof TLSSocket ? namesIn(socket.getPeerCertificate()) : [],
     send: (bytes) => socket.write(bytes),
     close: () => {

@@ -84,14 +84,11 @@ export class RouteTable {
 
   /** The participant says that the route exists. `known`: it had said so already in this session. */
   claim(participant: Participant, words: Words): 'new' | 'confirmed' | 'known' {
-    let slot = this.routes.find(words);
-    const claim = slot < 0 ? -1 : this.#claims.find(slot, participant.index);
+    const slot = this.routes.ensure(words);
+    const claim = this.#claims.find(slot, participant.index);
     if (claim >= 0) return this.#confirm(participant, claim);
     const network = this.#network(at(words, wordOf.vni));
-    if (slot < 0) {
-      slot = this.routes.add(words);
-      this.#audience.makeRoom(slot);
-    }
+    this.#audience.makeRoom(slot);
     if (this.#claims.first(slot) < 0) this.#count(network, 1);
     this.#claims.add(slot, participant.index, this.#stake(participant, network), participant.generation);
     participant.claimCount += 1;

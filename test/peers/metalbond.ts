@@ -66,6 +66,9 @@ export class MetalbondProcess {
     });
     this.#exited = new Promise((resolve) => this.#child.on('exit', () => resolve()));
     this.#child.stdin.on('error', () => {});
+    const kill = (): boolean => this.#child.kill('SIGKILL');
+    process.on('exit', kill);
+    this.#child.on('exit', () => process.off('exit', kill));
   }
 
   get pid(): number {

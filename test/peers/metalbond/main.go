@@ -111,15 +111,14 @@ func obey(m *metalbond.MetalBond, words []string) {
 	}
 }
 
-// Announces many routes, so many in each millisecond; 0 is as fast as it goes.
+// Announces many routes, so many and then a pause of a millisecond; 0 is as fast as it goes.
 func burst(m *metalbond.MetalBond, vni metalbond.VNI, count, perMillisecond int) {
 	hop := metalbond.NextHop{TargetAddress: netip.MustParseAddr("2001:db8::1")}
-	begin := time.Now()
 	for i := range count {
 		addr := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
 		say(m.AnnounceRoute(vni, metalbond.Destination{IPVersion: metalbond.IPV4, Prefix: netip.PrefixFrom(addr, 32)}, hop))
 		if perMillisecond > 0 && i%perMillisecond == perMillisecond-1 {
-			time.Sleep(time.Until(begin.Add(time.Duration(i/perMillisecond) * time.Millisecond)))
+			time.Sleep(time.Millisecond)
 		}
 	}
 	fmt.Println("announced")

@@ -25,8 +25,13 @@ export function explainText(answer: ExplainAnswer, now: number): string {
           `  ${ago(time, now).padEnd(15)} ${type.padEnd(8)} ${reason}: ${message}${count > 1 ? ` (${count} times)` : ''}`,
       ),
     ),
-  ].join('\n');
+  ]
+    .map(oneLine)
+    .join('\n');
 }
+
+/** Messages are written by others: line breaks would tear the lists apart, and a terminal obeys other control characters. */
+const oneLine = (line: string): string => line.replace(/\p{Cc}+/gu, ' ');
 
 const section = (title: string, content: readonly string[]): string[] =>
   content.length === 0 ? [] : ['', `${title}:`, ...content];

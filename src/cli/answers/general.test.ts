@@ -54,6 +54,20 @@ test('where nothing is known at first hand, the conditions that do not hold are 
   );
 });
 
+test('conditions that are unwelcome are told when they hold', () => {
+  const conditions = [
+    { type: 'Ready', status: 'True', lastTransitionTime: before(9) },
+    { type: 'Full', status: 'False', lastTransitionTime: before(9) },
+    { type: 'Overlaps', status: 'True', message: 'with pool vips', lastTransitionTime: before(9) },
+  ];
+  const answer = explain(plain({}, { conditions }));
+  assert.deepEqual(
+    answer.findings.map(({ severity, says }) => [severity, says]),
+    [['note', 'Overlaps: with pool vips']],
+  );
+  assert.equal(isFine(answer), true);
+});
+
 test('a status that nobody has written for some seconds means that no controller acts', () => {
   const { status: _, ...silent } = ipSet('compute-0', {}, { creationTimestamp: before(60) });
   const [finding] = explain(silent).findings;
@@ -132,4 +146,10 @@ test('a status that is no status is read as none', () => {
   for (const status of [[], 'Ready', { conditions: 'all' }, { conditions: [null, 7, { type: 3 }] }]) {
     assert.doesNotThrow(() => explainText(explain({ ...plain(), ...{ status } }), NOW));
   }
+});
+
+test('what others have written cannot tear lines apart or speak to the terminal', () => {
+  const conditions = [{ type: 'Ready', status: 'False', message: 'one\n\u001b[2Jtwo', lastTransitionTime: before(9) }];
+  const text = explainText(explain(plain({}, { conditions })), NOW);
+  assert.match(text, /^ {2}Ready does not hold: one \[2Jtwo$/m);
 });

@@ -33,12 +33,15 @@ export function isReady({ object, needsController }: Pick<GeneralFacts, 'object'
 export const generalFindings = (facts: GeneralFacts): Finding[] => [
   ...deletion(facts),
   ...silence(facts),
+  ...unwelcome(facts),
   ...facts.owners.flatMap((owner) => ownerFindings(owner, facts)),
 ];
 
 /** What the object itself says is wrong. For where nobody knows better. */
 export function saidByItself({ object }: GeneralFacts): Finding[] {
-  const failing = conditionsOf(object).filter(({ status, type }) => status === 'False' && type !== 'Ready');
+  const failing = conditionsOf(object).filter(
+    ({ status, type }) => status === 'False' && type !== 'Ready' && !UNWELCOME.has(type),
+  );
   const ready = readyOf(object);
   const told = failing.length > 0 ? failing : ready !== undefined && ready.status !== 'True' ? [ready] : [];
   return told.map(({ type, reason, message }) =>
@@ -131,6 +134,14 @@ function ownerFindings({ reference, namespace, object, owners }: Owner, facts: G
     }),
   ];
 }
+
+const unwelcome = ({ object }: GeneralFacts): Finding[] =>
+  conditionsOf(object)
+    .filter(({ type, status }) => status === 'True' && UNWELCOME.has(type))
+    .map(({ type, reason, message }) => note(named(object), `${type}: ${message ?? reason ?? 'without a reason'}`));
+
+/** Conditions that say that something is the matter when they hold. */
+const UNWELCOME: ReadonlySet<string> = new Set(['Full', 'NearlyFull', 'Overlaps']);
 
 /** How long a controller may take before it is taken for absent. */
 export const PATIENCE = 5_000;

@@ -11,6 +11,7 @@ export interface Holder {
   readonly space: string;
   readonly namespace: string;
   readonly holder: HolderName;
+  /** The network and the subnet; of the address of a Service the pool, and no subnet. */
   readonly network: string;
   readonly subnet: string;
   readonly since: string;
@@ -101,7 +102,7 @@ function holderOf(holding: AddressHolding, { metadata, spec }: AddressBlock): Ho
     since: holding.since,
     // An IPSet is named after the host whose addresses it asks for.
     ...(isIpSet(holder) ? { host: holder.name } : {}),
-    ...(sharers.length === 0 ? {} : { sharers }),
+    ...(sharers.length > 1 ? { sharers } : {}),
   };
 }
 

@@ -102,3 +102,14 @@ test('a Service without an address says which pool or address is the reason', ()
   assert.deepEqual(services({ pools: [full] }), ['problem: every pool is full: vips']);
   assert.deepEqual(services({ warning: 'Failed to allocate IP' }), ['problem: Failed to allocate IP']);
 });
+
+test('a Service with an address says when its pool has trouble', () => {
+  const conditions = [
+    { type: 'Ready', status: 'False', message: 'nobody announces', lastTransitionTime: before(9) } as const,
+  ];
+  const pools = [{ ...pool('vips', ['172.17.0.80/31']), status: { conditions } }];
+  const served = service({ 'metallb.io/ip-allocated-from-pool': 'vips' }, '172.17.0.80');
+  assert.deepEqual(services({ service: served, pools }), [
+    'note: its address is from pool vips, which is not Ready: nobody announces',
+  ]);
+});

@@ -4,7 +4,7 @@ import { namedRanges } from '../../api/metallb.io/address-ranges.ts';
 import type { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
 import type { AddressBlock } from '../../api/netloom.io/address-block.ts';
 import { suggestion } from '../nearest.ts';
-import { called, type Finding, named, problem } from './finding.ts';
+import { called, type Finding, named, note, problem, readyOf } from './finding.ts';
 import { nameOf } from './holder.ts';
 
 export interface ServiceFacts {
@@ -34,8 +34,9 @@ export function requestedBy({ metadata, spec }: Service): string[] {
 /** Why a Service of type LoadBalancer has no address. */
 export function serviceFindings(facts: ServiceFacts): Finding[] {
   const { service, pools, warning } = facts;
-  if (isServed(service) !== false || service.metadata.deletionTimestamp !== undefined) return [];
   const about = named(service);
+  if (service.metadata.deletionTimestamp !== undefined || service.spec.type !== 'LoadBalancer') return [];
+  if (isServed(service) === true) return troubledPool(facts);
   if (pools.length === 0) {
     return [
       problem(about, 'there is no IPAddressPool, so there are no addresses for Services', {
@@ -56,6 +57,16 @@ export function serviceFindings(facts: ServiceFacts): Finding[] {
     ];
   }
   return [problem(about, warning ?? 'no pool has given it an address yet, and nothing says why')];
+}
+
+/** An address that nobody announces is no use, and that its pool knows. */
+function troubledPool({ service, pools }: ServiceFacts): Finding[] {
+  const pool = pools.find(({ metadata }) => metadata.name === annotation(service.metadata.annotations, FROM_POOL));
+  const ready = pool === undefined ? undefined : readyOf(pool);
+  if (pool === undefined || ready?.status !== 'False') return [];
+  return [
+    note(named(pool), `its address is from pool ${pool.metadata.name}, which is not Ready: ${ready.message ?? ''}`),
+  ];
 }
 
 function poolFinding({ service, pools }: ServiceFacts): Finding[] {
@@ -103,6 +114,8 @@ function requestFinding(text: string, { service, pools, blocks }: ServiceFacts):
     }),
   );
 }
+
+const FROM_POOL = 'ip-allocated-from-pool';
 
 /** The older prefix counts where the newer one is not used. */
 const annotation = (annotations: Readonly<Record<string, string>> = {}, name: string): string | undefined =>

@@ -90,7 +90,7 @@ async function aboutReservation(reservation: Reservation, { reader }: Surroundin
 }
 
 async function aboutService(service: Service, { reader, events }: Surroundings): Promise<Finding[]> {
-  if (isServed(service) !== false) return [];
+  if (isServed(service) === undefined) return [];
   const addresses = requestedBy(service).flatMap((text) => Address.parse(text) ?? []);
   const [pools, blocks] = await Promise.all([reader.list(IPAddressPool), reader.blocksAt(addresses)]);
   const warning = events.find(({ type }) => type === 'Warning')?.message;

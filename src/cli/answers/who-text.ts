@@ -19,7 +19,7 @@ export function whoText({ question, says, holders, places }: WhoAnswer, now: num
 function about(holder: Holder, now: number): string[] {
   const facts: [string, string][] = [
     ['holder', holderText(holder.holder)],
-    ['network', `${holder.network}, subnet ${holder.subnet}`],
+    holder.subnet === '' ? ['pool', holder.network] : ['network', `${holder.network}, subnet ${holder.subnet}`],
     ...(holder.host === undefined ? [] : [['host', holder.host] satisfies [string, string]]),
     ...(holder.interfaces === undefined
       ? []

@@ -68,6 +68,15 @@ test('who shares an address has it too', () => {
   assert.deepEqual(addresses('placement', [vip()], { namespace: 'other' }), ['172.17.0.80']);
 });
 
+test('of the address of a Service the pool is told', () => {
+  const record = vip();
+  record.spec.holdings = record.spec.holdings.map((holding) => ({ ...holding, network: 'vips', subnet: '' }));
+  const holders = found('172.17.0.80', [record]);
+  const text = whoText(whoAnswer({ question: questionOf('172.17.0.80'), scope: {}, holders }), NOW);
+  assert.match(text, /^ {2}pool +vips$/m);
+  assert.match(text, /^ {2}shared by +Service placement in namespace other$/m);
+});
+
 test('the address of a Service is where its announcer says that it is', () => {
   const announcer: ServiceL2Status = {
     apiVersion: 'metallb.io/v1beta1',

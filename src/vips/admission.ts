@@ -13,7 +13,8 @@ import { Networks } from './networks.ts';
 import { FINALIZER } from './pool.controller.ts';
 import { Pool } from './pool.ts';
 import { usersOf } from './pool-report.ts';
-import { blockKey, Register, VIPS, type Vip } from './register.ts';
+import { Register } from './register.ts';
+import { blockKey, VIPS, type Vip } from './vip.ts';
 
 /** What is refused, or warned of, that needs other objects to know. */
 export const vipsAdmissionIn = (namespace: string): Admission[] => [
@@ -90,7 +91,7 @@ const overlapFault = ({ spec }: IPAddressPool, own: NamedRange, other: NamedRang
 
 /** Who has addresses from a pool, as the server knows it. */
 async function vipsOf(pool: string, live: LiveReader, home: string): Promise<Vip[]> {
-  const register = new Register({ namespace: home, occupied: () => {} });
+  const register = new Register({ namespace: home, changed: () => {} });
   for (const block of await live.list(AddressBlock, home)) {
     if (block.spec.space === VIPS) register.observe(blockKey(home, block.metadata.name), block);
   }

@@ -76,7 +76,8 @@ export class Allocator {
 
   /** Decides for each Service, and puts what was decided on record. */
   async #record(services: readonly Service[], context: Context) {
-    const stock = { pools: this.#office.pools(context.caches), register: this.#office.register };
+    const { register, underlay } = this.#office;
+    const stock = { pools: this.#office.pools(context.caches), register, underlay };
     const now = timestamp(context.system.now());
     const cases = new Map<Service, Case>();
     for (const service of [...services].sort(holdersFirst)) {
@@ -167,11 +168,11 @@ export class Allocator {
 
   /** Networks may go, or move to other addresses, before the Services do. */
   async #releaseElsewhere({ addresses }: Decision, { caches }: Context): Promise<void> {
-    const { register, claims } = this.#office;
+    const { underlay, claims } = this.#office;
     const networks = this.#office.networks(caches);
     for (const address of addresses) {
       const around = networks.namespacesAround(address);
-      const left = register.elsewhere(address).filter(({ namespace }) => !around.includes(namespace));
+      const left = underlay.at(address).filter(({ namespace }) => !around.includes(namespace));
       if (left.length > 0) {
         await claims.release(
           address,

@@ -1,9 +1,8 @@
 import type { Address } from '../api/address.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Holding } from '../ledger/space.ts';
 import type { Networks } from './networks.ts';
-import { isService, serviceAsHolder, UNDERLAY } from './register.ts';
 import { nameOf, type User } from './terms.ts';
+import { isService, serviceAsHolder, UNDERLAY } from './vip.ts';
 
 /** An address that Services use, or shall use. */
 export interface Claim {
@@ -57,9 +56,5 @@ export class Claims {
         if (holding !== undefined && isService(holding.holder)) await this.#ledger.release(space, [holding]);
       }),
     );
-  }
-
-  holding(namespace: string, address: Address): Holding | undefined {
-    return this.#ledger.space(namespace, UNDERLAY).holdingAt(address);
   }
 }

@@ -4,6 +4,7 @@ import type { Client, Pool } from './pool.ts';
 import type { Pools } from './pools.ts';
 import type { Register } from './register.ts';
 import { mayShare, nameOf, sharingFault, type User } from './terms.ts';
+import type { Underlay } from './underlay.ts';
 import { familiesIn, pairFault, quoted, type Wishes } from './wishes.ts';
 
 /** A Service that is to have addresses, and what it has. */
@@ -36,6 +37,7 @@ export interface Remark {
 export interface Stock {
   readonly pools: Pools;
   readonly register: Register;
+  readonly underlay: Underlay;
 }
 
 /** What a Service shall have. An address stays for as long as nothing that is asked for speaks against it. */
@@ -190,24 +192,24 @@ function fromPools(
 }
 
 /** The first address of the pool that nobody has, or that those who have it share with this Service. */
-function firstFit(pool: Pool, family: Family, user: User, { register }: Stock): Address | undefined {
+function firstFit(pool: Pool, family: Family, user: User, { register, underlay }: Stock): Address | undefined {
   const free = pool.firstFree(family);
   if (user.terms.sharingKey === '') return free;
   let best = free;
   for (const { address, users } of register.sharedUnder(user.terms.sharingKey)) {
-    if (address.family !== family || !pool.gives(address) || register.stranger(address) !== undefined) continue;
+    if (address.family !== family || !pool.gives(address)) continue;
     if (best !== undefined && !comesBefore(address, best, pool)) continue;
-    if (mayShare(user, othersThan(user, users))) best = address;
+    if (mayShare(user, othersThan(user, users)) && underlay.stranger(address) === undefined) best = address;
   }
   return best;
 }
 
 /** Why a Service cannot use these; nothing when it can. */
-function useFault(addresses: readonly Address[], user: User, { register }: Stock): string | undefined {
+function useFault(addresses: readonly Address[], user: User, { register, underlay }: Stock): string | undefined {
   for (const address of addresses) {
     const vip = register.at(address);
     const isUser = vip?.users.some(({ uid }) => uid === user.uid) === true;
-    const stranger = isUser ? undefined : register.stranger(address);
+    const stranger = isUser ? undefined : underlay.stranger(address);
     if (stranger !== undefined) {
       const { kind, name } = stranger.holder;
       return `"${address}" is held by ${kind} ${name} in namespace ${stranger.namespace}`;

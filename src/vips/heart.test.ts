@@ -8,6 +8,7 @@ import { Pool } from './pool.ts';
 import { Pools } from './pools.ts';
 import { Register } from './register.ts';
 import { mayShare, type User } from './terms.ts';
+import { Underlay } from './underlay.ts';
 
 const pool = (name: string, change: Partial<IPAddressPoolSpec> = {}): IPAddressPool => ({
   apiVersion: 'metallb.io/v1beta1',
@@ -26,15 +27,16 @@ const address = (text: string): Address => {
 class Stock {
   readonly pools: Pools;
   readonly register: Register;
+  readonly underlay = new Underlay();
 
   constructor(...objects: IPAddressPool[]) {
     this.pools = new Pools(objects);
     this.register = new Register({
       namespace: 'metallb-system',
-      occupied: (one, isOccupied) => {
+      changed: (one) => {
         const around = this.pools.around(one);
-        if (isOccupied) around?.take(one);
-        else around?.giveBack(one);
+        if (this.register.at(one) === undefined) around?.giveBack(one);
+        else around?.take(one);
       },
     });
   }

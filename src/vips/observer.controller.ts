@@ -7,8 +7,8 @@ import { done, type Outcome } from '../runtime/outcome.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { ingressOf, poolAnnotation, userOf } from './applicant.ts';
 import { Office } from './office.ts';
-import { concerns, isService } from './register.ts';
 import { nameOf } from './terms.ts';
+import { concerns, isService } from './vip.ts';
 
 /** Where MetalLB gives the addresses: what Services have goes on record, so that no host is given one. Nothing else is written. */
 export const observedAddresses = ({ namespace }: { namespace: string }): Controller => ({
@@ -68,13 +68,13 @@ class Observer {
 
   /** Gives back what is held for Services of that name and is not theirs any more. */
   async leave(ref: Ref, living: Service | undefined, { caches, client }: Context): Promise<void> {
-    const { claims, register } = this.#office;
+    const { claims, underlay } = this.#office;
     const networks = this.#office.networks(caches);
-    for (const uid of register.uidsOf(nameOf(ref))) {
-      for (const address of register.claimedFor(uid)) {
+    for (const uid of [...underlay.uidsOf(nameOf(ref))]) {
+      for (const address of underlay.claimedFor(uid)) {
         const isTheirs = living?.metadata.uid === uid && ingressOf(living).some((one) => one.equals(address));
         const around = networks.namespacesAround(address);
-        const held = register.elsewhere(address).filter(({ holder }) => holder.uid === uid);
+        const held = underlay.at(address).filter(({ holder }) => holder.uid === uid);
         const outside = held.map(({ namespace }) => namespace).filter((namespace) => !around.includes(namespace));
         if (isTheirs) {
           await claims.release(address, outside);

@@ -2,6 +2,7 @@ import type { Address } from '../api/address.ts';
 import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
+import { Prefix } from '../api/prefix.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import type { Caches } from '../runtime/cache.ts';
 import type { Client } from '../runtime/client.ts';
@@ -10,14 +11,17 @@ import type { Informers } from '../runtime/informers.ts';
 import { Claims } from './claims.ts';
 import { Networks } from './networks.ts';
 import { Pools } from './pools.ts';
-import { blockKey, concerns, Register } from './register.ts';
+import { Register } from './register.ts';
 import { writeRegister } from './register-writer.ts';
 import { nameOf } from './terms.ts';
+import { Underlay } from './underlay.ts';
+import { blockKey, UNDERLAY, VIPS } from './vip.ts';
 
 /** What all that give Services their addresses have in common: pools, networks, and the register of who has what. */
 export class Office {
   readonly namespace: string;
   readonly register: Register;
+  readonly underlay = new Underlay();
   readonly claims: Claims;
   #pools = new Pools([]);
   #poolsChanged = true;
@@ -29,19 +33,18 @@ export class Office {
   constructor({ client, informers, system }: Pick<Host, 'client' | 'informers' | 'system'>, namespace: string) {
     this.namespace = namespace;
     this.claims = new Claims(Ledger.of({ client, informers, system }));
-    this.register = new Register({
-      namespace,
-      occupied: (address, isOccupied) => {
-        const pool = this.#pools.around(address);
-        if (isOccupied) pool?.take(address);
-        else pool?.giveBack(address);
-      },
-    });
+    this.register = new Register({ namespace, changed: (address) => this.#mark(address) });
     informers.of(AddressBlock).onChange(({ before, now }) => {
-      const block = now ?? before;
-      if (!concerns(block)) return;
-      const { namespace: home = '', name, uid } = block.metadata;
-      this.#freed.push(...this.register.observe(blockKey(home, name), now, uid));
+      const { spec, metadata } = now ?? before;
+      const { namespace: home = '', name, uid } = metadata;
+      const key = blockKey(home, name);
+      if (spec.space === UNDERLAY) {
+        const changed = this.underlay.observe(key, now, uid);
+        for (const address of changed) this.#mark(address);
+        this.#freed.push(...changed.filter((address) => this.underlay.stranger(address) === undefined));
+      } else if (spec.space === VIPS && home === namespace) {
+        this.#freed.push(...this.register.observe(key, now, uid));
+      }
     });
     informers.of(IPAddressPool).onChange(({ before, now }) => {
       if (before?.metadata.generation !== now?.metadata.generation || before?.metadata.uid !== now?.metadata.uid) {
@@ -72,7 +75,8 @@ export class Office {
     if (!this.#poolsChanged) return this.#pools;
     this.#poolsChanged = false;
     this.#pools = new Pools(caches.of(IPAddressPool).list(this.namespace));
-    for (const address of this.register.occupied()) this.#pools.around(address)?.take(address);
+    for (const { address } of this.register.vips) this.#mark(address);
+    for (const address of this.underlay.strangers((prefix) => this.#isOfInterest(prefix))) this.#mark(address);
     return this.#pools;
   }
 
@@ -104,7 +108,7 @@ export class Office {
         if (users.some(({ uid }) => !group.some((leave) => leave.uid === uid))) return;
         await this.claims.release(
           address,
-          this.register.elsewhere(address).map(({ namespace }) => namespace),
+          this.underlay.at(address).map(({ namespace }) => namespace),
         );
       }),
     );
@@ -120,13 +124,27 @@ export class Office {
 
   /** Everything that Services of this name have on record, except the one that is there now. */
   leftBy(name: { namespace: string; name: string }, living: string | undefined): Leave[] {
-    return this.register.uidsOf(nameOf(name)).flatMap((uid) => {
+    const uids = new Set([...this.register.uidsOf(nameOf(name)), ...this.underlay.uidsOf(nameOf(name))]);
+    return [...uids].flatMap((uid) => {
       if (uid === living) return [];
       const used = this.register.of(uid).map(({ address }) => address);
       const texts = new Set(used.map(String));
-      const claimed = this.register.claimedFor(uid).filter((address) => !texts.has(address.toString()));
+      const claimed = this.underlay.claimedFor(uid).filter((address) => !texts.has(address.toString()));
       return [...used, ...claimed].map((address) => ({ address, uid }));
     });
+  }
+
+  /** Tells the pool of an address whether it can be given. */
+  #mark(address: Address): void {
+    const pool = this.#pools.around(address);
+    if (pool === undefined) return;
+    if (this.register.at(address) !== undefined || this.underlay.stranger(address) !== undefined) pool.take(address);
+    else pool.giveBack(address);
+  }
+
+  #isOfInterest(text: string): boolean {
+    const prefix = Prefix.parse(text);
+    return prefix !== undefined && this.#pools.meeting(prefix).size > 0;
   }
 }
 

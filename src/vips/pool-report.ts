@@ -3,8 +3,10 @@ import type { Condition } from '../api/condition.ts';
 import type { IPAddressPool, IPAddressPoolStatus } from '../api/metallb.io/ip-address-pool.ts';
 import { timestamp } from '../runtime/timestamp.ts';
 import type { Pool } from './pool.ts';
-import type { Register, Vip } from './register.ts';
+import type { Register } from './register.ts';
 import { nameOf } from './terms.ts';
+import type { Underlay } from './underlay.ts';
+import type { Vip } from './vip.ts';
 
 /** What there is to be known about a pool when its status is made. */
 export interface PoolFacts {
@@ -13,6 +15,7 @@ export interface PoolFacts {
   readonly pool: Pool | undefined;
   readonly fault: string | undefined;
   readonly register: Register;
+  readonly underlay: Underlay;
   /** Names of the advertisements for it. */
   readonly advertisements: readonly string[];
   /** Ranges of networks that give the same addresses to hosts. */
@@ -130,9 +133,9 @@ function fullness({ nearlyFull }: PoolFacts, counts: Readonly<Record<Family, Cou
   ];
 }
 
-function overlapping({ register, overlaps, object }: PoolFacts, vips: readonly Vip[]): Statement[] {
+function overlapping({ underlay, overlaps, object }: PoolFacts, vips: readonly Vip[]): Statement[] {
   const conflicts = vips.flatMap(({ address, users }) => {
-    const stranger = register.stranger(address);
+    const stranger = underlay.stranger(address);
     if (stranger === undefined) return [];
     const { kind, name } = stranger.holder;
     return [

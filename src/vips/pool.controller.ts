@@ -11,7 +11,7 @@ import { nextStatus } from '../runtime/status.ts';
 import { advertising } from './advertisements.ts';
 import { Office } from './office.ts';
 import { poolStatus } from './pool-report.ts';
-import { concerns, VIPS } from './register.ts';
+import { concerns, VIPS } from './vip.ts';
 
 /** On a pool: it stays until no Service has an address from it. */
 export const FINALIZER = 'netloom.io/addresses-in-use';
@@ -104,6 +104,7 @@ class Reports {
         pool,
         fault: fault ?? pools.faultOf(object),
         register: this.#office.register,
+        underlay: this.#office.underlay,
         advertisements: advertising(object, advertisements).map(({ metadata }) => metadata.name),
         overlaps: pool === undefined ? [] : this.#office.networks(caches).overlaps(pool.ranges),
         nearlyFull: this.#nearlyFull,

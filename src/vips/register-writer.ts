@@ -4,7 +4,8 @@ import { FINALIZER } from '../ledger/block-writer.ts';
 import type { Client } from '../runtime/client.ts';
 import { asError } from '../runtime/log.ts';
 import { refOfKey } from '../runtime/ref.ts';
-import { type Register, VIPS } from './register.ts';
+import type { Register } from './register.ts';
+import { VIPS } from './vip.ts';
 
 /**
  * Writes every block that must be, each under the version that the changes are based on. Answers with the blocks that could not be

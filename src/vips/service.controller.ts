@@ -10,7 +10,8 @@ import { type Controller, controller } from '../runtime/controller.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { Allocator } from './allocator.ts';
 import { Office } from './office.ts';
-import { concerns, isService } from './register.ts';
+
+import { concerns, isService } from './vip.ts';
 import { Waiting } from './waiting.ts';
 
 /** Gives Services of type LoadBalancer addresses from pools, and keeps them for as long as they are asked for. */

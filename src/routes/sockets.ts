@@ -84,6 +84,7 @@ export async function listen(
 }
 
 const dialTimeoutMs = 10_000;
+const enoughInARow = 65_536;
 
 const tlsOptions = ({ certificate, key, authority }: TlsFiles) => ({
   cert: certificate,
@@ -114,7 +115,16 @@ function serveWire(socket: Socket, open: (wire: Wire) => WireHandler): void {
       socket.destroy();
     },
   });
-  socket.on('data', (bytes) => handler?.received(bytes));
+  let readInARow = 0;
+  socket.on('data', (bytes) => {
+    handler?.received(bytes);
+    readInARow += bytes.length;
+    if (readInARow < enoughInARow) return;
+    // Left alone, Node reads up to two megabytes of each socket before it looks at timers and other sockets.
+    readInARow = 0;
+    socket.pause();
+    setImmediate(() => socket.resume());
+  });
   socket.on('end', () => socket.destroy());
 }
 

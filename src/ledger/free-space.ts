@@ -1,4 +1,5 @@
 import { Address, compareAddresses, type Family } from '../api/address.ts';
+import type { AddressRange } from '../api/prefix.ts';
 import { Vacancies } from './vacancies.ts';
 
 /**
@@ -57,5 +58,18 @@ export class FreeSpace {
     return this.#family === 4 ? new Vacancies(() => true) : new Vacancies((group) => group % 256 === 0);
   }
 }
+
+/** Whether somebody who asks for any address may ever get this one, as far as its number goes. */
+export const isGivable = ({ family, low }: Address): boolean => low % STEP[family] !== 0;
+
+/** How many such addresses a range has. */
+export function givableIn({ first, last }: AddressRange): bigint {
+  const step = BigInt(STEP[first.family]);
+  const never = last.value / step - (first.value + step - 1n) / step + 1n;
+  return last.value - first.value + 1n - never;
+}
+
+/** How far it is from one address that is never free to the next. */
+const STEP: Readonly<Record<Family, number>> = { 4: 256, 6: 65_536 };
 
 const REGION_SIZE = 2 ** 48;

@@ -98,3 +98,26 @@ test('exclusions in front of a freed address do not slow down who takes it again
   }
   assert.ok(performance.now() - started < 2000);
 });
+
+test('a pool counts what it gives without looking at each address', () => {
+  fc.assert(
+    fc.property(ranges(900), ranges(3), (listed, excluded) => {
+      const pool = new Pool({ family: 4, ranges: listed, excluded });
+      const all = Array.from({ length: 1700 }, (_, offset) => at(offset));
+      const given = all.filter((address) => pool.gives(address));
+      assert.equal(pool.capacity, BigInt(given.length));
+      const space = new FreeSpace(4);
+      for (const address of given) space.take(address);
+      assert.equal(pool.lowestFree(space), undefined);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('a pool of more addresses than numbers can count is counted all the same', () => {
+  const first = Address.parse('fd00::');
+  const last = Address.parse('fd00::ffff:ffff:ffff:ffff');
+  assert.ok(first && last);
+  const pool = new Pool({ family: 6, ranges: [{ first, last }], excluded: [] });
+  assert.equal(pool.capacity, 2n ** 64n - 2n ** 48n);
+});

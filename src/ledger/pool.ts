@@ -1,6 +1,6 @@
 import { type Address, compareAddresses, type Family } from '../api/address.ts';
 import { type AddressRange, rangeText } from '../api/prefix.ts';
-import type { FreeSpace } from './free-space.ts';
+import { type FreeSpace, givableIn, isGivable } from './free-space.ts';
 import { type Selection, segmentsOf } from './segments.ts';
 import { Vacancies } from './vacancies.ts';
 
@@ -34,6 +34,24 @@ export class Pool {
       if (address !== undefined) return address;
       this.#open.close(place);
     }
+  }
+
+  /** How many addresses the ranges have, whether they are given or not. */
+  get span(): bigint {
+    return segmentsOf({ family: this.family, ranges: this.ranges, excluded: [] }).reduce(
+      (sum, { first, last }) => sum + last.value - first.value + 1n,
+      0n,
+    );
+  }
+
+  /** How many addresses there are for those who ask for any. */
+  get capacity(): bigint {
+    return this.#segments.reduce((sum, segment) => sum + givableIn(segment), 0n);
+  }
+
+  /** Whether the address is one of those. */
+  gives(address: Address): boolean {
+    return isGivable(address) && this.contains(address);
   }
 
   contains(address: Address): boolean {

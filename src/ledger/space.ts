@@ -58,7 +58,7 @@ export class Space {
       from instanceof Address ? holding.address.equals(from) : holding.network === network && holding.subnet === subnet,
     );
     if (own !== undefined) return { is: 'held', holding: own };
-    const address = from instanceof Address ? from : from.lowestFree(this.#free[from.family]);
+    const address = from instanceof Address ? from : this.next(from);
     if (address === undefined) return { is: 'full' };
     const by = this.holderOf(address);
     if (by !== undefined && by.uid !== heirOf) return { is: 'taken', by: { address, holder: by } };
@@ -69,8 +69,12 @@ export class Space {
 
   /** Whether a request from there would find something now. */
   couldServe(from: Address | Pool): boolean {
-    if (from instanceof Address) return this.holderOf(from) === undefined;
-    return from.lowestFree(this.#free[from.family]) !== undefined;
+    return from instanceof Address ? this.holderOf(from) === undefined : this.next(from) !== undefined;
+  }
+
+  /** What the next request for any address of the pool would get. */
+  next(from: Pool): Address | undefined {
+    return from.lowestFree(this.#free[from.family]);
   }
 
   /** The block was written, or will not be: from now on it alone says who has the address. */

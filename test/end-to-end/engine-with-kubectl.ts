@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '../../src/api/json.ts';
+import { type Kubectl, kubectl, kubectlFor, type Result } from '../kubectl/kubectl.ts';
+import { RunningNetloom } from './netloom.ts';
+
+type Words = string | readonly string[];
+/** Standard input: a manifest as text, or objects that become one. */
+type Input = string | JsonObject | readonly JsonObject[];
+
+/** An engine as a process of its own, and a real kubectl that knows nothing but its kubeconfig. */
+export class EngineWithKubectl {
+  readonly engine: RunningNetloom;
+  readonly #run: Awaited<ReturnType<typeof kubectlFor>>;
+  readonly #program: Kubectl;
+  readonly #folder: string;
+  readonly #inNamespace: readonly string[];
+
+  private constructor(parts: {
+    engine: RunningNetloom;
+    run: Awaited<ReturnType<typeof kubectlFor>>;
+    program: Kubectl;
+    folder: string;
+    inNamespace: readonly string[];
+  }) {
+    this.engine = parts.engine;
+    this.#run = parts.run;
+    this.#program = parts.program;
+    this.#folder = parts.folder;
+    this.#inNamespace = parts.inNamespace;
+  }
+
+  static async start(): Promise<EngineWithKubectl> {
+    const folder = await mkdtemp(join(tmpdir(), 'netloom-e2e-kubectl-'));
+    // `kubectl edit` runs an editor: here a script of sed, that each test writes anew.
+    process.env['KUBE_EDITOR'] = `sed -i -E -f ${join(folder, 'edit.sed')}`;
+    const [program, engine] = await Promise.all([kubectl(), RunningNetloom.start('engine')]);
+    const run = await kubectlFor({ kubeconfig: engine.kubeconfig });
+    return new EngineWithKubectl({ engine, run, program, folder, inNamespace: [] });
+  }
+
+  async stop(): Promise<void> {
+    await this.engine.stopAndRemove();
+    await rm(this.#folder, { recursive: true });
+  }
+
+  /** The same, with every command in a namespace that is made for it. */
+  async namespace(name: string): Promise<EngineWithKubectl> {
+    await this.ok(`create namespace ${name}`);
+    return new EngineWithKubectl({
+      engine: this.engine,
+      run: this.#run,
+      program: this.#program,
+      folder: this.#folder,
+      inNamespace: ['--namespace', name],
+    });
+  }
+
+  /** Words in one text are taken apart at spaces. */
+  run(words: Words, input?: Input): Promise<Result> {
+    const args = typeof words === 'string' ? words.split(' ') : words;
+    return this.#run([...this.#inNamespace, ...args], input === undefined ? {} : { input: manifest(input) });
+  }
+
+  /** Runs what must succeed; returns its standard output. */
+  async ok(words: Words, input?: Input): Promise<string> {
+    const { code, stdout, stderr } = await this.run(words, input);
+    assert.equal(code, 0, `kubectl ${words} → ${code}: ${stderr}${stdout}`);
+    return stdout;
+  }
+
+  /** Runs what must be refused; returns its standard error. */
+  async refused(words: Words, input?: Input): Promise<string> {
+    const { code, stdout, stderr } = await this.run(words, input);
+    assert.equal(code, 1, `kubectl ${words} → ${code}: ${stderr}${stdout}`);
+    return stderr;
+  }
+
+  async json(words: string): Promise<JsonObject> {
+    return JSON.parse(await this.ok(`${words} -o json`));
+  }
+
+  /** Opens objects in an editor that does what the script of sed says. */
+  async edit(words: string, script: string): Promise<string> {
+    await writeFile(join(this.#folder, 'edit.sed'), script);
+    return this.ok(`edit ${words}`);
+  }
+
+  /** Starts what does not end at once, such as `get --watch`. */
+  async follow(words: string): Promise<Following> {
+    const args = ['--kubeconfig', this.engine.kubeconfig, ...this.#inNamespace, ...words.split(' ')];
+    const child = spawn(this.#program.path, args, {
+      env: { ...process.env, HOME: this.#folder },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const lines: string[] = [];
+    let rest = '';
+    let wake = () => {};
+    child.stdout.on('data', (chunk) => {
+      const parts = `${rest}${chunk}`.split('\n');
+      rest = parts.pop() ?? '';
+      lines.push(...parts);
+      wake();
+    });
+    const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    return {
+      ended,
+      async lines(count) {
+        const end = Date.now() + 20_000;
+        while (lines.length < count && child.exitCode === null && Date.now() < end) {
+          const more = Promise.withResolvers<void>();
+          wake = more.resolve;
+          const timer = setTimeout(more.resolve, 1_000);
+          await more.promise;
+          clearTimeout(timer);
+        }
+        assert.ok(lines.length >= count, `kubectl ${words} printed only ${JSON.stringify(lines)}`);
+        return lines;
+      },
+      async stop() {
+        child.kill();
+        await ended;
+      },
+    };
+  }
+}
+
+export interface Following {
+  /** Everything printed, as soon as there are so many lines. */
+  lines(count: number): Promise<readonly string[]>;
+  /** Resolves with the exit code. */
+  readonly ended: Promise<number | null>;
+  stop(): Promise<void>;
+}
+
+function manifest(input: Input): string {
+  if (typeof input === 'string') return input;
+  return [input]
+    .flat()
+    .map((object) => JSON.stringify(object))
+    .join('\n---\n');
+}

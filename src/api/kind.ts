@@ -10,6 +10,8 @@ export interface Kind<T extends ApiObject = ApiObject> {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
+  /** Nobody acts on the status: who watches the kind is not woken by a change of nothing else. */
+  readonly statusIsReport?: boolean;
   /** Never set: carries `T` for `ObjectOf`. */
   readonly object?: T;
 }
@@ -55,6 +57,7 @@ interface Declaration<Spec, Status> {
   spec: Shape<Spec>;
   /** Left out where nothing ever writes a status. */
   status?: Shape<Status>;
+  statusIsReport?: boolean;
   columns?: PrinterColumn[];
   validate?: (object: Declared<Spec, Status>, old: Declared<Spec, Status> | undefined) => FieldError[];
 }
@@ -70,6 +73,7 @@ export function defineKind<Spec, Status = never>(
     kind,
     plural,
     namespaced: scope === 'Namespaced',
+    statusIsReport: declaration.statusIsReport ?? false,
     listKind: `${kind}List`,
     singular: declaration.singular ?? kind.toLowerCase(),
     shortNames: declaration.shortNames ?? [],

@@ -7,6 +7,7 @@ import { controllerOf } from './owner.ts';
 import { Passes, type PassReport } from './passes.ts';
 import { keyOf, keyOfObject } from './ref.ts';
 import { Sources } from './sources.ts';
+import { changesStatusOnly } from './status-change.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /** A controller at work. */
@@ -76,6 +77,7 @@ export function startController<T extends ApiObject, Watched extends readonly Ap
 
   function follow<W extends ApiObject>({ kind, wakes, where }: Watch<W>): void {
     sources.add(kind, where).onChange((change) => {
+      if (kind.statusIsReport === true && changesStatusOnly(change)) return;
       for (const object of bothOf(change)) for (const ref of wakes(object, sources)) queue.add(keyOf(ref));
     });
   }

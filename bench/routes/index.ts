@@ -124,11 +124,8 @@ async function restartOf(
   const answers = await complete();
   const seconds = (Math.max(...answers.map(({ at }) => at)) - begin) / 1000;
   const removed = answers.reduce((sum, answer) => sum + answer.removed, 0);
-  show(
-    `${name}; ${removed} routes withdrawn`,
-    { seconds, ...cost(second.pid), sessionsLost: 0 },
-    seconds < 5 && removed === 0,
-  );
+  const result = { seconds, ...cost(second.pid), sessionsLost: 0 };
+  show(`${name}; ${removed} withdrawn`, result, hasGoal ? seconds < 5 && removed === 0 : undefined);
   await stop(many, one, second);
 }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { Script } from 'node:vm';
 import { parse } from 'yaml';
 import { RouteClient } from './client.ts';
 import { RouteView } from './http.ts';
@@ -142,7 +144,13 @@ test('/events tells of every change', async () => {
 test('the page may run nothing but what it brings along', async () => {
   const response = await fetch(view.url);
   assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/);
-  assert.match(await response.text(), /<title>Netloom routes<\/title>/);
+  const text = await response.text();
+  assert.match(text, /<title>Netloom routes<\/title>/);
+  const script = /<script>([\s\S]*)<\/script>/.exec(text)?.[1] ?? '';
+  assert.ok(
+    response.headers.get('content-security-policy')?.includes(createHash('sha256').update(script).digest('base64')),
+  );
+  assert.doesNotThrow(() => new Script(script));
 });
 
 test('nothing can be changed, and other paths are not there', async () => {

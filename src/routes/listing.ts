@@ -24,25 +24,24 @@ export interface Filter {
 
 /**
  * The destinations of a virtual network with all their next hops, a few at a time: with a million routes, sessions have
- * to be served meanwhile, and there must never be a million objects. Up to some twenty thousand routes are sorted as a
- * whole, more only in parts. A route that changes meanwhile may be there or not.
+ * to be served meanwhile, and there must never be a million objects. Up to ten thousand routes are sorted as a whole,
+ * more only in parts. A route that changes meanwhile may be there or not.
  */
 export async function* destinations(
   speaker: Speaker,
   vni: number,
-  { limit = Infinity, prefix = '' }: Filter = {},
+  { limit = Number.POSITIVE_INFINITY, prefix = '' }: Filter = {},
 ): AsyncGenerator<Destination> {
   const parts = await part(speaker, vni);
   const names = speaker.names();
   let left = limit;
   for (const [number, slots] of parts.entries()) {
-    if (left <= 0) return;
-    const found = group(speaker, slots, (slot) => isStillIn(speaker, slot, { vni, number, count: parts.length }));
-    for (const [text, routes] of [...found].sort(([a], [b]) => collator.compare(a, b))) {
-      if (!text.startsWith(prefix) || left <= 0) continue;
+    const isStillIn = (slot: number): boolean => isInPart(speaker, slot, { vni, number, count: parts.length });
+    for (const destination of grouped(speaker, slots.filter(isStillIn), names)) {
+      if (!destination.prefix.startsWith(prefix)) continue;
+      if (left <= 0) return;
       left -= 1;
-      const hops = routes.map(({ route, slot }) => ({ route, announcedBy: announcers(speaker, slot, names) }));
-      yield { family: routes[0]?.route.family ?? 4, prefix: text, hops: hops.sort(byNextHop) };
+      yield destination;
     }
     await others();
   }
@@ -61,10 +60,7 @@ async function part({ table }: Speaker, vni: number): Promise<number[][]> {
   return parts;
 }
 
-const routesInAPart = 20_000;
-
-/** Numeric, so that 10.0.0.9 comes before 10.0.0.10. */
-const collator = new Intl.Collator('en', { numeric: true });
+const routesInAPart = 10_000;
 
 /** Lets everything else that waits have its turn. */
 const others = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -77,25 +73,41 @@ function partOf(words: Words, slot: number, count: number): number {
 }
 
 /** Between two looks the slot may have been given to another route. */
-function isStillIn({ table }: Speaker, slot: number, part: { vni: number; number: number; count: number }): boolean {
+function isInPart({ table }: Speaker, slot: number, part: { vni: number; number: number; count: number }): boolean {
   const { words } = table.routes;
   const sameNetwork = at(words, slot * routeWords + wordOf.vni) === part.vni;
   return sameNetwork && partOf(words, slot, part.count) === part.number && !table.claimants(slot).next().done;
 }
 
-function group({ table }: Speaker, slots: readonly number[], isStillIn: (slot: number) => boolean) {
-  const found = new Map<string, { route: Route; slot: number }[]>();
-  for (const slot of slots) {
-    if (!isStillIn(slot)) continue;
-    const route = new Route(table.routes.words, slot * routeWords);
-    const known = found.get(route.prefix);
-    if (known === undefined) found.set(route.prefix, [{ route, slot }]);
-    else known.push({ route, slot });
+/** Sorts the slots in place by family, prefix, length and next hop, and puts together those of one destination. */
+function grouped({ table }: Speaker, slots: number[], names: ReturnType<Speaker['names']>): Destination[] {
+  const { words } = table.routes;
+  const found: (Destination & { hops: Hop[] })[] = [];
+  for (const slot of slots.sort((a, b) => order(words, a, b))) {
+    const route = new Route(words, slot * routeWords);
+    const { prefix, family } = route;
+    if (found.at(-1)?.prefix !== prefix) found.push({ prefix, family, hops: [] });
+    const announcedBy = Array.from(
+      table.claimants(slot),
+      (participant) => names.get(participant) ?? 'a peer that has just come',
+    );
+    found.at(-1)?.hops.push({ route, announcedBy });
   }
   return found;
 }
 
-const announcers = ({ table }: Speaker, slot: number, names: ReturnType<Speaker['names']>): string[] =>
-  [...table.claimants(slot)].map((participant) => names.get(participant) ?? 'a peer that has gone');
+function order(words: Words, a: number, b: number): number {
+  const [lookOfA, lookOfB] = [at(words, a * routeWords + wordOf.shape), at(words, b * routeWords + wordOf.shape)];
+  const byFamily = shape.prefixFamily(lookOfA) - shape.prefixFamily(lookOfB);
+  const byPrefix = byFamily !== 0 ? byFamily : orderOfWords(words, a, b, wordOf.prefix, wordOf.hop);
+  const byLength = byPrefix !== 0 ? byPrefix : shape.prefixLength(lookOfA) - shape.prefixLength(lookOfB);
+  return byLength !== 0 ? byLength : orderOfWords(words, a, b, wordOf.hop, routeWords);
+}
 
-const byNextHop = (a: Hop, b: Hop): number => collator.compare(String(a.route), String(b.route));
+function orderOfWords(words: Words, a: number, b: number, from: number, to: number): number {
+  for (let i = from; i < to; i += 1) {
+    const difference = at(words, a * routeWords + i) - at(words, b * routeWords + i);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

@@ -14,7 +14,7 @@ nav button { margin: 0 .3rem .3rem 0; } nav button[aria-pressed=true] { font-wei
 
 const script = `
 const byId = (id) => document.getElementById(id);
-let vni, known = '', busy = false, again = false;
+let vni, busy = false, again = false;
 const cell = (text, name) => { const td = document.createElement('td'); td.textContent = text; if (name) td.className = name; return td; };
 const row = (...cells) => { const tr = document.createElement('tr'); tr.append(...cells); return tr; };
 const fetchJson = async (path) => (await fetch(path)).json();

@@ -20,11 +20,12 @@ export interface ClientOptions extends TlsOptions {
 
 export async function runRouteClient(options: ClientOptions, terminal: Terminal): Promise<void> {
   const stopped = signalled();
-  const { server: servers, http } = options;
+  const servers = split(options.server);
+  const { http } = options;
   if (servers.length === 0) throw new UsageError('no server is named: give at least one with --server HOST:PORT');
   for (const address of servers) written(() => parseEndpoint(address));
-  const announcements = options.announce.map((text) => written(() => Route.parse(text)));
-  const subscriptions = options.subscribe.map((text) =>
+  const announcements = split(options.announce).map((text) => written(() => Route.parse(text)));
+  const subscriptions = split(options.subscribe).map((text) =>
     written(() => checkedVni('--subscribe', /^\d+$/.test(text) ? Number(text) : Number.NaN)),
   );
   warnOfInstallation(options, terminal);
@@ -51,6 +52,9 @@ export async function runRouteClient(options: ClientOptions, terminal: Terminal)
     client.stop();
   }
 }
+
+/** metalbond takes several values behind one option, too, with commas between. */
+const split = (values: readonly string[]): string[] => values.flatMap((value) => value.split(','));
 
 function warnOfInstallation({ 'install-routes': tables, tun, cleanup }: ClientOptions, terminal: Terminal): void {
   if (tables.length === 0 && tun === undefined && !cleanup) return;

@@ -2,16 +2,26 @@ import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import { sweep } from '../ledger/sweep.ts';
 import type { Controller } from '../runtime/controller.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import { ipSets } from './ipset.controller.ts';
+import { netConfigs } from './netconfig.controller.ts';
 import { reservations } from './reservation.controller.ts';
 
 export { ipamAdmission } from './admission.ts';
 
+export interface IpamOptions {
+  /** Which part of a subnet, from 0 to 1, is held when it is called nearly full. */
+  readonly nearlyFull?: number;
+  /** Where it is told how full subnets are. */
+  readonly metrics?: Metrics;
+}
+
 /** For how long the address of an IPSet that vanished without giving it back is given to nobody. */
 const GRACE = 60_000;
 
-export const ipamControllers = (): Controller[] => [
+export const ipamControllers = ({ nearlyFull = 0.8, metrics = new Metrics() }: IpamOptions = {}): Controller[] => [
   ipSets(),
   reservations(),
+  netConfigs({ nearlyFull, metrics }),
   sweep({ holders: [IPSet, Reservation], grace: GRACE }),
 ];

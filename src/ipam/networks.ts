@@ -59,9 +59,17 @@ export class Networks {
   }
 
   get pools(): Pool[] {
-    return [...this.#networks.values()].flatMap((subnets) =>
-      [...subnets.values()].flatMap((subnet) => (typeof subnet === 'string' ? [] : [subnet.pool])),
-    );
+    return this.subnets.map(({ pool }) => pool);
+  }
+
+  /** Those that can be used. */
+  get subnets(): Subnet[] {
+    return this.#all().filter((subnet) => typeof subnet !== 'string');
+  }
+
+  /** Why the others cannot. */
+  get faults(): string[] {
+    return this.#all().filter((subnet) => typeof subnet === 'string');
   }
 
   has(network: string): boolean {
@@ -74,6 +82,10 @@ export class Networks {
     const subnets = this.#networks.get(folded(network));
     if (subnets === undefined) return `network ${network} is not in NetConfig ${name}`;
     return subnets.get(folded(subnet)) ?? `subnet ${subnet} is not in network ${network} of NetConfig ${name}`;
+  }
+
+  #all(): (Subnet | string)[] {
+    return [...this.#networks.values()].flatMap((subnets) => [...subnets.values()]);
   }
 }
 

@@ -1,3 +1,4 @@
+import { conditionsShape } from '../condition.ts';
 import { type Declared, defineKind } from '../kind.ts';
 import { defaulted, type Infer, integer, list, object, optional, string } from '../shape.ts';
 import { netConfigFaults } from './netconfig.faults.ts';
@@ -31,7 +32,28 @@ const networkShape = object({
 });
 
 const specShape = object({ networks: list(networkShape, { description: 'The networks.' }) });
-const statusShape = object({});
+
+const count = (description: string) => integer({ format: 'int64', description });
+
+const subnetStatusShape = object({
+  network: string({ description: 'The name of the network.' }),
+  subnet: string({ description: 'The name of the subnet.' }),
+  total: count('How many addresses the allocation ranges give to those who ask for any: `held` and `free` together.'),
+  held: count('How many of them somebody has.'),
+  free: count('How many of them are left; like all of these numbers never more than 9007199254740991.'),
+  heldOutside: count('How many other addresses of the subnet somebody has, such as a fixedIP outside of the ranges.'),
+  excluded: count(
+    'How many addresses of the ranges are given to nobody who does not ask for exactly them: those in excludeAddresses, the gateway, network and broadcast address, and those that end in .0 (IPv6: in 16 zero bits).',
+  ),
+  next: optional(string({ description: 'What the next one who asks for any address gets; absent when it is full.' })),
+});
+
+const statusShape = object({
+  usage: optional(string({ description: 'How full all subnets together are, in a few words.' })),
+  subnets: optional(list(subnetStatusShape, { description: 'How full each subnet is.' })),
+  conditions: optional(conditionsShape),
+  observedGeneration: optional(count('The generation that the status is about.')),
+});
 
 export const NetConfig = defineKind({
   group: GROUP,
@@ -49,9 +71,17 @@ export const NetConfig = defineKind({
   },
   spec: specShape,
   status: statusShape,
+  statusIsReport: true,
+  columns: [
+    { name: 'Usage', type: 'string', jsonPath: '.status.usage' },
+    { name: 'Message', type: 'string', jsonPath: '.status.conditions[0].message', priority: 1 },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
   validate: (netConfig) => netConfigFaults(netConfig.spec),
 });
-export type NetConfig = Declared<NetConfigSpec, Infer<typeof statusShape>>;
+export type NetConfig = Declared<NetConfigSpec, NetConfigStatus>;
 export type NetConfigSpec = Infer<typeof specShape>;
+export type NetConfigStatus = Infer<typeof statusShape>;
+export type SubnetStatus = Infer<typeof subnetStatusShape>;
 export type NetConfigNetwork = Infer<typeof networkShape>;
 export type NetConfigSubnet = Infer<typeof subnetShape>;

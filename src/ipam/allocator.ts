@@ -2,6 +2,7 @@ import type { Address } from '../api/address.ts';
 import type { AddressHolder } from '../api/netloom.io/address-block.ts';
 import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
 import type { Reservation } from '../api/network.openstack.org/reservation.ts';
+import { sameName } from '../api/network.openstack.org/shapes.ts';
 import type { Ledger, Outcome } from '../ledger/ledger.ts';
 import type { Holding, Request, Space } from '../ledger/space.ts';
 import { explain } from './explain.ts';
@@ -25,6 +26,8 @@ export interface Allotment extends Applicant {
   readonly error: Error | undefined;
   /** Held, and to be given back once its Reservation does not name it. */
   readonly surplus: readonly Holding[];
+  /** It lacks something that its status says it has: perhaps we have not heard of it yet. */
+  readonly isDoubtful: boolean;
   /** Something that it lacks has become free in the meantime. */
   readonly mayAskAgain: boolean;
 }
@@ -83,18 +86,32 @@ async function ask(
   questions: readonly Question[],
 ): Promise<(readonly [PlanEntry, Outcome])[]> {
   const present = new Set(questions.map(({ applicant }) => applicant.ipSet.metadata.uid));
-  const [later, now] = partition(
-    questions,
-    (question) =>
-      question.entry.goal.is !== 'promised' && waiting.mustYield(question.applicant.ipSet, question, present),
-  );
+  const answers: (readonly [PlanEntry, Outcome])[] = [];
+  const now: Question[] = [];
+  for (const question of questions) {
+    const { applicant, entry } = question;
+    const ahead =
+      entry.goal.is !== 'promised' && couldServe(space, question)
+        ? waiting.ahead(applicant.ipSet, question, present)
+        : undefined;
+    if (ahead === undefined) now.push(question);
+    else answers.push([entry, givenTo(ahead, question)]);
+  }
   const outcomes = await ledger.hold(space, now.map(requestOf));
-  const answers = now.flatMap(({ entry }, i) => {
+  for (const [i, { entry }] of now.entries()) {
     const outcome = outcomes[i];
-    return outcome === undefined ? [] : [[entry, outcome] as const];
-  });
-  return [...answers, ...later.map(({ entry }) => [entry, { is: 'full' }] as const)];
+    if (outcome !== undefined) answers.push([entry, outcome]);
+  }
+  return answers;
 }
+
+const couldServe = (space: Space, { address, subnet }: Wanted): boolean => space.couldServe(address ?? subnet.pool);
+
+/** What is free is for somebody who waits longer, and is on the way to that one. */
+const givenTo = ({ name, uid }: { name: string; uid: string }, { address }: Wanted): Outcome =>
+  address === undefined
+    ? { is: 'full' }
+    : { is: 'taken', by: { address, holder: { apiGroup: IPSet.group, kind: IPSet.kind, name, uid } } };
 
 const requestOf = ({ applicant: { ipSet, reservation }, subnet, address }: Question): Request => ({
   holder: holderOf(ipSet),
@@ -135,15 +152,13 @@ function allotment(
   const present = new Set([ipSet.metadata.uid]);
   // Whoever becomes free while we are not yet in the queue does not wake us.
   const mayAskAgain = lacking.some(
-    (wanted) => space.couldServe(wanted.address ?? wanted.subnet.pool) && !waiting.mustYield(ipSet, wanted, present),
+    (wanted) => couldServe(space, wanted) && waiting.ahead(ipSet, wanted, present) === undefined,
   );
-  return { ...applicant, reserved, problems, error, surplus, mayAskAgain };
-}
-
-function partition<T>(items: readonly T[], belongs: (item: T) => boolean): [T[], T[]] {
-  const groups: [T[], T[]] = [[], []];
-  for (const item of items) groups[belongs(item) ? 0 : 1].push(item);
-  return groups;
+  const told = ipSet.status?.reservations ?? [];
+  const isDoubtful = lacking.some(({ subnet: { network, definition } }) =>
+    told.some((entry) => sameName(entry.network, network.name) && sameName(entry.subnet, definition.name)),
+  );
+  return { ...applicant, reserved, problems, error, surplus, isDoubtful, mayAskAgain };
 }
 
 const NOTHING: Plan = { entries: [], surplus: [] };

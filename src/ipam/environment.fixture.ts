@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Faults, noFaults } from '../../test/simulation/faults.ts';
+import type { SimulatedTransport } from '../../test/simulation/transport.ts';
 import { type World, world } from '../../test/simulation/world.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
@@ -30,27 +31,29 @@ export const smallNetwork = (end: string): NetConfigNetwork =>
 /** A simulated server with the address capability running on it. */
 export class Lab {
   readonly world: World;
-  readonly managers: Manager[] = [];
+  readonly controllers: Running[] = [];
 
   constructor({ seed = 1 }: { seed?: number } = {}) {
     this.world = world({ seed, kinds: [NetConfig, IPSet, Reservation, AddressBlock, Event], level: 'error' });
   }
 
-  async start(faults: Partial<Faults> = {}): Promise<Manager> {
+  async start(faults: Partial<Faults> = {}): Promise<Running> {
     const { api, clock, log } = this.world;
+    const transport = api.transport({ ...noFaults, ...faults });
     const manager = new Manager({
-      transport: api.transport({ ...noFaults, ...faults }),
+      transport,
       controllers: ipamControllers(),
       system: clock,
       log,
       fieldManager: 'netloom',
-      instance: `host-${this.managers.length}`,
+      instance: `host-${this.controllers.length}`,
       freeze: true,
     });
-    this.managers.push(manager);
+    const running = { manager, transport };
+    this.controllers.push(running);
     manager.start();
     await this.settle();
-    return manager;
+    return running;
   }
 
   /** Lets everything happen that happens soon; well short of the time after which abandoned addresses are swept up. */
@@ -119,6 +122,12 @@ export class Lab {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.managers.map((manager) => this.world.clock.run(manager.stop({ within: 1_000 }))));
+    await Promise.all(this.controllers.map(({ manager }) => this.world.clock.run(manager.stop({ within: 1_000 }))));
   }
+}
+
+/** Controllers at work, and the network between them and the server. */
+export interface Running {
+  manager: Manager;
+  transport: SimulatedTransport;
 }

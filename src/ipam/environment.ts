@@ -7,8 +7,11 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Space } from '../ledger/space.ts';
 import type { Caches } from '../runtime/cache.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
+import { Contest } from './contest.ts';
 import { importReservations } from './import.ts';
 import { Networks } from './networks.ts';
+import { isFor } from './plan.ts';
+import { FINALIZER } from './reservation.ts';
 import { Waiting } from './waiting.ts';
 
 /** The space that the addresses of hosts live in, one in each namespace. */
@@ -19,12 +22,18 @@ export class Environment {
   readonly ledger: Ledger;
   readonly space: Space;
   readonly waiting = new Waiting();
+  readonly contest = new Contest();
   #networks: Networks | undefined;
   #imported = false;
 
   constructor({ ledger, namespace }: { ledger: Ledger; namespace: string }) {
     this.ledger = ledger;
     this.space = ledger.space(namespace, UNDERLAY);
+  }
+
+  forget({ metadata: { uid } }: IPSet): void {
+    this.waiting.forget(uid);
+    this.contest.forget(uid);
   }
 
   /** What the NetConfig says now. Where there are several, which admission prevents, the oldest counts. */
@@ -88,13 +97,32 @@ export class Environments {
     return [...losers.filter((ref) => caches.of(IPSet).get(ref) !== undefined), ...waiting.nextFor(addressesOf(lost))];
   }
 
+  /** Called when the Reservation of an IPSet changed. What it should say we wrote ourselves, and wakes nobody. */
+  wokenByReservation(reservation: Reservation, caches: Caches): Ref[] {
+    const ref = refOf(reservation);
+    const ipSet = caches.of(IPSet).get(ref);
+    if (ipSet === undefined || ipSet.metadata.deletionTimestamp !== undefined) return [];
+    const now = caches.of(Reservation).get(ref);
+    return now !== undefined && this.#isIntact(now, ipSet) ? [] : [ref];
+  }
+
   /** Called with an IPSet that changed: if it is gone, those behind it must not wait for it. */
   wokenByLeaving(ipSet: IPSet, caches: Caches): Ref[] {
     const { namespace = '', uid } = ipSet.metadata;
-    const { waiting } = this.of(namespace);
-    if (waiting.isEmpty || caches.of(IPSet).get(refOf(ipSet))?.metadata.uid === uid) return [];
-    waiting.forget(uid);
-    return waiting.heads();
+    if (caches.of(IPSet).get(refOf(ipSet))?.metadata.uid === uid) return [];
+    const environment = this.of(namespace);
+    environment.forget(ipSet);
+    return environment.waiting.heads();
+  }
+
+  #isIntact(reservation: Reservation, ipSet: IPSet): boolean {
+    const { namespace = '', uid } = ipSet.metadata;
+    const { deletionTimestamp, finalizers = [] } = reservation.metadata;
+    if (!isFor(reservation, ipSet) || deletionTimestamp !== undefined || !finalizers.includes(FINALIZER.name))
+      return false;
+    const said = Object.values(reservation.spec.reservation).map(({ address }) => address);
+    const held = this.of(namespace).space.heldBy(uid);
+    return said.length === held.length && held.every(({ address }) => said.includes(address.toString()));
   }
 }
 

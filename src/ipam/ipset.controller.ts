@@ -11,7 +11,7 @@ import { refOf } from '../runtime/ref.ts';
 import { nextStatus } from '../runtime/status.ts';
 import { type Allotment, allot } from './allocator.ts';
 import { byAge, type Environment, Environments } from './environment.ts';
-import { record, releaseAll, releaseSurplus } from './record.ts';
+import { record, releaseAll, releaseSurplus, requireThatLost } from './record.ts';
 import { FINALIZER } from './reservation.ts';
 import { reservationsOf } from './status.ts';
 
@@ -22,12 +22,12 @@ export const ipSets = (): Controller => ({
     const environments = new Environments(Ledger.of(host));
     return controller({
       for: IPSet,
-      owns: [Reservation],
       watches: [
         {
           kind: NetConfig,
           wakes: ({ metadata }, caches) => caches.of(IPSet).list(metadata.namespace).sort(byAge).map(refOf),
         },
+        { kind: Reservation, wakes: (reservation, caches) => environments.wokenByReservation(reservation, caches) },
         { kind: AddressBlock, wakes: (block, caches) => environments.wokenByBlock(block, caches) },
         { kind: IPSet, wakes: (ipSet, caches) => environments.wokenByLeaving(ipSet, caches) },
       ],
@@ -49,24 +49,20 @@ async function reserve(environment: Environment, ipSets: readonly IPSet[], conte
   const { caches, client } = context;
   await environment.takeInReservations(caches);
   const networks = environment.networks(caches);
-  if (networks === undefined) {
-    return ipSets.map((ipSet) => {
-      environment.waiting.set(ipSet, []);
-      return wait({ status: nextStatus(ipSet, { conditions: withoutNetConfig(ipSet, context) }) });
-    });
-  }
+  if (networks === undefined) return ipSets.map((ipSet) => withoutNetConfig(ipSet, environment, context));
   const applicants = ipSets.map((ipSet) => ({ ipSet, reservation: caches.of(Reservation).get(refOf(ipSet)) }));
   const { ledger, space, waiting } = environment;
   const allotments = await allot({ ledger, space, networks, waiting }, applicants);
   return Promise.all(
     allotments.map(async (allotment) => {
       try {
+        if (allotment.isDoubtful) await requireThatLost(allotment, client);
         await record(allotment, client);
         await releaseSurplus(allotment, environment, client);
       } catch (error) {
         return failed<IPSetStatus>(asError(error));
       }
-      return outcomeOf(allotment, context);
+      return outcomeOf(allotment, environment, context);
     }),
   );
 }
@@ -78,7 +74,7 @@ async function release(
 ): Promise<IPSetOutcome[]> {
   return Promise.all(
     ipSets.map(async (ipSet) => {
-      environment.waiting.forget(ipSet.metadata.uid);
+      environment.forget(ipSet);
       try {
         await releaseAll(ipSet, caches.of(Reservation).get(refOf(ipSet)), environment, client);
         return done<IPSetStatus>();
@@ -89,29 +85,31 @@ async function release(
   );
 }
 
-function outcomeOf(allotment: Allotment, context: Context): IPSetOutcome {
+function outcomeOf(allotment: Allotment, { contest }: Environment, context: Context): IPSetOutcome {
   const { ipSet, reserved, problems, error, mayAskAgain } = allotment;
+  const why = problems.join('; ');
   const conditions = conditionsOf(ipSet, context);
   conditions.met('InputReady', 'Input data complete');
-  if (problems.length === 0) {
-    conditions.met('ReservationReady', 'Reservation successful');
-  } else {
-    const message = `Reservation error occured ${problems.join('; ')}`;
-    conditions.failed('ReservationReady', message, { severity: 'Error' });
-    const before = ipSet.status?.conditions?.find(({ type }) => type === 'ReservationReady');
-    if (before?.message !== message) context.events.warning(ipSet, 'AddressNotAvailable', problems.join('; '));
-  }
+  if (problems.length === 0) conditions.met('ReservationReady', 'Reservation successful');
+  else conditions.failed('ReservationReady', `Reservation error occured ${why}`, { severity: 'Error' });
   const status = nextStatus(ipSet, { conditions: conditions.list(), ...reservationsOf(reserved) });
   if (error !== undefined) return failed(error, { status });
+  const after = contest.delay(ipSet, status, context.system.uptime());
+  if (after > 0) return wait({ after });
   if (problems.length === 0) return done({ status });
+  const before = ipSet.status?.conditions?.find(({ type }) => type === 'ReservationReady');
+  if (before?.message?.endsWith(why) !== true) context.events.warning(ipSet, 'AddressNotAvailable', why);
   return mayAskAgain ? wait({ status, after: 0 }) : wait({ status });
 }
 
 /** What it has it keeps, and its status goes on saying so. */
-function withoutNetConfig(ipSet: IPSet, context: Context): NonNullable<IPSetStatus['conditions']> {
+function withoutNetConfig(ipSet: IPSet, { waiting, contest }: Environment, context: Context): IPSetOutcome {
+  waiting.set(ipSet, []);
   const conditions = conditionsOf(ipSet, context);
   conditions.failed('InputReady', `NetConfig missing in namespace ${ipSet.metadata.namespace}`, { severity: 'Error' });
-  return conditions.list();
+  const status = nextStatus(ipSet, { conditions: conditions.list() });
+  const after = contest.delay(ipSet, status, context.system.uptime());
+  return after > 0 ? wait({ after }) : wait({ status });
 }
 
 const conditionsOf = (ipSet: IPSet, { system }: Context): Conditions =>

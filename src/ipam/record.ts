@@ -1,5 +1,6 @@
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
+import { sameName } from '../api/network.openstack.org/shapes.ts';
 import { ApiError, modified } from '../api/status.ts';
 import type { Client } from '../runtime/client.ts';
 import { removeFinalizers } from '../runtime/finalizers.ts';
@@ -27,12 +28,33 @@ export async function record({ ipSet, reserved, reservation: before }: Allotment
     // Somebody deleted it. Once it is gone we are woken, and write it anew from the ledger.
     await removeFinalizers(client, Reservation, before, FINALIZERS);
   } else if (!isWritten(draft, before)) {
+    await requireNewest(ipSet, client);
     await client.update(Reservation, {
       ...before,
       metadata: { ...before.metadata, ...draft.metadata },
       spec: draft.spec,
     });
   }
+}
+
+/**
+ * What is written down changes rarely, and only in the name of the newest version of the IPSet: somebody with an old one
+ * would take out what others have just put in, and with it the promise of an address.
+ */
+async function requireNewest({ metadata: { name, namespace, uid, generation } }: IPSet, client: Client): Promise<void> {
+  const newest = await client.get(IPSet, name, namespace);
+  if (newest?.metadata.uid !== uid || newest.metadata.generation !== generation) throw modified(IPSet, name);
+}
+
+/** Before an IPSet is told that it lost something: what is promised to it is written down at the server. */
+export async function requireThatLost({ ipSet, reserved }: Allotment, client: Client): Promise<void> {
+  const { name, namespace } = ipSet.metadata;
+  const found = await client.get(Reservation, name, namespace);
+  if (found === undefined || !isFor(found, ipSet)) return;
+  const seen = new Set(reserved.map(({ address }) => address.toString()));
+  const unseen = Object.values(found.spec.reservation).filter(({ address }) => !seen.has(address));
+  if (unseen.some(({ network }) => ipSet.spec.networks.some((request) => sameName(request.name, network))))
+    throw modified(Reservation, name);
 }
 
 /** Gives back what the IPSet does not ask for, having made sure with the server that this is so. */

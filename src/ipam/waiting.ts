@@ -37,12 +37,13 @@ export class Waiting {
     this.#standing.delete(uid);
   }
 
-  /** Whether somebody else is to be asked before this IPSet: one that comes before it and is not among `present`. */
-  mustYield(ipSet: IPSet, wanted: Wanted, present: ReadonlySet<string>): boolean {
+  /** Who is to be asked before this IPSet: one that comes before it and is not among `present`. */
+  ahead(ipSet: IPSet, wanted: Wanted, present: ReadonlySet<string>): { name: string; uid: string } | undefined {
     const queue = this.#queues.get(keyOf(wanted));
     const first = queue?.firstBut(present);
-    if (queue === undefined || first === undefined) return false;
-    return isBefore(first, queue.find(ipSet.metadata.uid) ?? this.#waiter(ipSet));
+    if (queue === undefined || first === undefined) return undefined;
+    const isAhead = isBefore(first, queue.find(ipSet.metadata.uid) ?? this.#waiter(ipSet));
+    return isAhead ? { name: first.ref.name, uid: first.uid } : undefined;
   }
 
   /** Who may have one of these addresses, which have become free: in each queue as many as there are addresses. */

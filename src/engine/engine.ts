@@ -40,6 +40,8 @@ export interface EngineOptions {
   readonly kinds?: readonly DeclaredKind[];
   readonly admission?: readonly Admission[];
   readonly limits?: Partial<StoreLimits>;
+  /** What others in this process measure, in Prometheus' text format; served beside what the engine measures itself. */
+  readonly extraMetrics?: () => string;
 }
 
 /** A running stand-in for kube-apiserver: one process, one directory. */
@@ -94,7 +96,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
 
     const admin = { username: 'netloom-admin', groups: [ADMINISTRATORS] };
     const identities = new Identities([{ token: keys.adminToken, user: admin }]);
-    const metrics = new Metrics();
+    const metrics = new Metrics(options.extraMetrics);
     const api = new Api({
       context,
       discovery: new Discovery(catalog),

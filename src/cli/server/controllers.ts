@@ -6,6 +6,8 @@ import { ipamControllers } from '../../ipam/index.ts';
 import { Client } from '../../runtime/client.ts';
 import type { Log } from '../../runtime/log.ts';
 import { Manager } from '../../runtime/manager.ts';
+import { managerMetrics } from '../../runtime/manager-metrics.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
 import { system } from '../../runtime/system.ts';
 import type { Transport } from '../../runtime/transport.ts';
 import { type VipsOptions, vipsControllers } from '../../vips/index.ts';
@@ -14,6 +16,14 @@ export interface Controllers {
   /** Of the capabilities that run. */
   readonly names: readonly string[];
   stop(): Promise<void>;
+}
+
+export interface ControllersOptions {
+  readonly transport: Transport;
+  readonly log: Log;
+  /** Where controllers say what they measure. */
+  readonly metrics: Metrics;
+  readonly vips: VipsOptions;
 }
 
 const Definition = builtinKind(
@@ -29,17 +39,18 @@ const FIELD_MANAGER = 'netloom';
 const GRACE = 2_000;
 
 /** Makes the API serve our kinds, and starts everything that acts on them. */
-export async function startControllers(transport: Transport, log: Log, vips: VipsOptions): Promise<Controllers> {
+export async function startControllers({ transport, log, metrics, vips }: ControllersOptions): Promise<Controllers> {
   const client = new Client({ transport, fieldManager: FIELD_MANAGER });
   await Promise.all(allKinds.map((kind) => client.apply(Definition, customResourceDefinition(kind), { force: true })));
   const manager = new Manager({
     transport,
     system,
     log,
-    controllers: [...ipamControllers(), ...vipsControllers(vips)],
+    controllers: [...ipamControllers({ metrics }), ...vipsControllers(vips)],
     fieldManager: FIELD_MANAGER,
     instance: hostname(),
   });
+  metrics.collect(() => managerMetrics(manager.report()));
   manager.start();
   return { names: ['ipam', 'vips'], stop: () => manager.stop({ within: GRACE }) };
 }

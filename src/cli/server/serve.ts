@@ -4,6 +4,7 @@ import { DirectoryInUse } from '../../engine/store/errors.ts';
 import { ipamAdmission } from '../../ipam/index.ts';
 import { portHolder } from '../../linux/port-holder.ts';
 import { type Log, lineLog } from '../../runtime/log.ts';
+import { Metrics } from '../../runtime/metrics.ts';
 import { system } from '../../runtime/system.ts';
 import { vipsAdmission } from '../../vips/index.ts';
 import { CommandError, type Terminal } from '../command.ts';
@@ -25,12 +26,18 @@ export async function serve(
 ): Promise<void> {
   const log = lineLog({ clock: system, write: (line) => process.stderr.write(line) });
   const stopped = signalled(log);
-  const engine = await start(options, log, poolsOf);
+  const metrics = new Metrics();
+  const engine = await start(options, { log, metrics, poolsOf });
   void engine.failed.then((error) => log.error('the store takes no more writes', { error }));
   let controllers: Controllers | undefined;
   try {
     if (runs === 'everything') {
-      controllers = await startControllers(engine.transport('netloom'), log, { poolsOf });
+      controllers = await startControllers({
+        transport: engine.transport('netloom'),
+        log,
+        metrics,
+        vips: { poolsOf },
+      });
       terminal.print(screen({ url: engine.url, ...options, running: ['engine', ...controllers.names] }));
     } else {
       terminal.print(`ready ${engine.url}`);
@@ -42,12 +49,16 @@ export async function serve(
   }
 }
 
-async function start(options: ServerOptions, log: Log, poolsOf: 'netloom' | 'metallb'): Promise<Engine> {
+async function start(
+  options: ServerOptions,
+  { log, metrics, poolsOf }: { log: Log; metrics: Metrics; poolsOf: 'netloom' | 'metallb' },
+): Promise<Engine> {
   try {
     return await startEngine({
       ...options,
       log,
       kinds: allKinds,
+      extraMetrics: () => metrics.text(),
       admission: [...ipamAdmission, ...vipsAdmission({ poolsOf })],
     });
   } catch (error) {

@@ -4,8 +4,14 @@ import type { Context } from '../objects/context.ts';
 export class Metrics {
   /** method and code → how many, and for how long in all. */
   readonly #requests = new Map<string, { method: string; code: number; count: number; seconds: number }>();
+  readonly #extra: () => string;
   #watches = 0;
   #dropped = 0;
+
+  /** `extra`: what others measure, as whole lines of the same format. */
+  constructor(extra: () => string = () => '') {
+    this.#extra = extra;
+  }
 
   answered(method: string, code: number, milliseconds: number): void {
     const key = `${method} ${code}`;
@@ -54,7 +60,7 @@ export class Metrics {
         'Objects stored.',
         catalog.resources.map((resource) => [`{resource="${resource.id}"}`, store.count(resource.id)]),
       ),
-      '',
+      this.#extra(),
     ].join('\n');
   }
 }

@@ -194,9 +194,10 @@ function fromPools(
 /** The first address of the pool that nobody has, or that those who have it share with this Service. */
 function firstFit(pool: Pool, family: Family, user: User, { register, underlay }: Stock): Address | undefined {
   const free = pool.firstFree(family);
-  if (user.terms.sharingKey === '') return free;
+  const { sharingKey, ports } = user.terms;
+  if (sharingKey === '') return free;
   let best = free;
-  for (const { address, users } of register.sharedUnder(user.terms.sharingKey)) {
+  for (const { address, users } of register.sharedUnder(sharingKey, ports)) {
     if (address.family !== family || !pool.gives(address)) continue;
     if (best !== undefined && !comesBefore(address, best, pool)) continue;
     if (mayShare(user, othersThan(user, users)) && underlay.stranger(address) === undefined) best = address;

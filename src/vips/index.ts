@@ -2,7 +2,7 @@ import type { Admission } from '../api/admission.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { vipsAdmissionIn } from './admission.ts';
 import { observedAddresses } from './observer.controller.ts';
-import { addressPools } from './pool.controller.ts';
+import { addressPools, foreignPools } from './pool.controller.ts';
 import { serviceAddresses } from './service.controller.ts';
 
 export interface VipsOptions {
@@ -25,7 +25,7 @@ export const vipsControllers = ({
   nearlyFull = 0.8,
 }: VipsOptions = {}): Controller[] =>
   poolsOf === 'metallb'
-    ? [observedAddresses({ namespace })]
+    ? [observedAddresses({ namespace }), foreignPools()]
     : [serviceAddresses({ namespace, loadBalancerClass }), addressPools({ namespace, nearlyFull })];
 
 /** Where MetalLB gives the addresses, its own webhooks check pools. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Service } from '../api/core/service.ts';
+import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { vipsAdmission } from './index.ts';
 import { Lab } from './lab.fixture.ts';
 
@@ -49,6 +50,19 @@ describe('where MetalLB gives the addresses', () => {
     await lab.delete('a');
     await lab.start({}, { poolsOf: 'metallb' });
     assert.deepEqual(lab.held(), []);
+    await lab.stop();
+  });
+
+  it('a pool from before does not wait for us when it is deleted', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.pool('internalapi', {});
+    await lab.service('a');
+    await lab.stop();
+    await lab.start({}, { poolsOf: 'metallb' });
+    await lab.world.client.delete(IPAddressPool, { namespace: 'metallb-system', name: 'internalapi' });
+    await lab.settle();
+    assert.deepEqual(lab.world.api.objects(IPAddressPool), []);
     await lab.stop();
   });
 

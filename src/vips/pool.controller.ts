@@ -5,6 +5,7 @@ import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import { Prefix } from '../api/prefix.ts';
 import type { Caches } from '../runtime/cache.ts';
 import { type Context, type Controller, controller } from '../runtime/controller.ts';
+import { removeFinalizers } from '../runtime/finalizers.ts';
 import { done, type Outcome, wait } from '../runtime/outcome.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { nextStatus } from '../runtime/status.ts';
@@ -38,6 +39,17 @@ export const addressPools = ({ namespace, nearlyFull }: { namespace: string; nea
     }).start(host);
   },
 });
+
+/** Where MetalLB gives the addresses nobody would take our finalizer off: pools from before must not wait for us. */
+export const foreignPools = (): Controller =>
+  controller({
+    name: 'foreign-pools',
+    for: IPAddressPool,
+    async reconcile(pool, { client }) {
+      await removeFinalizers(client, IPAddressPool, pool, [FINALIZER]);
+      return done();
+    },
+  });
 
 /** The pools that a block says something about: those that gave what it holds, and those that could give it. */
 function concernedBy({ spec }: AddressBlock, office: Office, caches: Caches): Ref[] {

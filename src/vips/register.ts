@@ -18,6 +18,8 @@ export class Register {
   /** UID of a Service → its addresses. */
   readonly #byUser = new AddressIndex();
   readonly #bySharingKey = new AddressIndex();
+  /** Sharing key and port → the addresses at which somebody with the key has the port. */
+  readonly #bySharedPort = new AddressIndex();
   readonly #byPool = new AddressIndex();
   readonly #names = new NameCounts();
   readonly #changed: (address: Address) => void;
@@ -40,8 +42,12 @@ export class Register {
     return this.#listed(this.#byUser.get(uid));
   }
 
-  sharedUnder(key: string): Vip[] {
-    return this.#listed(this.#bySharingKey.get(key));
+  /** The addresses that are shared under this key, and at which nobody with the key has one of these ports. */
+  sharedUnder(key: string, ports: readonly string[]): Vip[] {
+    const shared = this.#bySharingKey.get(key);
+    const taken = ports.map((port) => this.#bySharedPort.get(sharedPort(key, port)));
+    if (taken.some(({ size }) => size === shared.size)) return [];
+    return this.#listed([...shared].filter((text) => !taken.some((texts) => texts.has(text))));
   }
 
   from(pool: string): Vip[] {
@@ -178,7 +184,10 @@ export class Register {
     this.#byPool[change](pool, text);
     for (const { uid, terms, ...name } of users) {
       this.#byUser[change](uid, text);
-      if (terms.sharingKey !== '') this.#bySharingKey[change](terms.sharingKey, text);
+      if (terms.sharingKey !== '') {
+        this.#bySharingKey[change](terms.sharingKey, text);
+        for (const port of terms.ports) this.#bySharedPort[change](sharedPort(terms.sharingKey, port), text);
+      }
       this.#names.count(nameOf(name), uid, change === 'add' ? 1 : -1);
     }
   }
@@ -196,6 +205,8 @@ export class Register {
     return block;
   }
 }
+
+const sharedPort = (key: string, port: string): string => JSON.stringify([key, port]);
 
 interface Block {
   object: AddressBlock | undefined;

@@ -430,6 +430,25 @@ describe('pools that change under their users', () => {
 });
 
 describe('addresses from before', () => {
+  it('stay with those who have them when somebody takes away the record', async () => {
+    const lab = await small();
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');
+    for (const name of ['a', 'b', 'c']) await lab.service(name);
+    const before = lab.held();
+    for (const block of lab.world.api.objects(AddressBlock)) {
+      const { name, namespace = '' } = block.metadata;
+      await lab.world.client.patch(AddressBlock, { name, namespace }, { merge: { metadata: { finalizers: null } } });
+      await lab.world.client.delete(AddressBlock, { name, namespace });
+    }
+    await lab.settle();
+    assert.deepEqual(lab.held(), before);
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((name) => lab.addresses(name)),
+      ['172.17.0.80', '172.17.0.81', ''],
+    );
+    await lab.stop();
+  });
+
   it('stay with those who have them, whoever comes first now', async () => {
     const lab = new Lab();
     await lab.create('early');

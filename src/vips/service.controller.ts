@@ -68,14 +68,28 @@ export const serviceAddresses = ({
   },
 });
 
-/** Services that are on record in a block, and are not there (any more): nobody else would give back what they have. */
+/**
+ * Services that must see to their record in a block: those that are not there (any more), because nobody else would give back what
+ * they have, and those whose record has vanished, because somebody may have tampered with it.
+ */
 function lost(block: AddressBlock, caches: Caches): Ref[] {
-  return block.spec.holdings.flatMap(({ holder, sharers = [] }) =>
-    (sharers.length > 0 ? sharers : isService(holder) ? [holder] : []).flatMap(({ namespace = '', name, uid }) =>
-      caches.of(Service).get({ namespace, name })?.metadata.uid === uid ? [] : [{ namespace, name }],
-    ),
-  );
+  const now = caches.of(AddressBlock).get(refOf(block));
+  const kept = new Set(now === undefined ? [] : usersIn(now).map(({ address, uid }) => `${address} ${uid}`));
+  return usersIn(block).flatMap(({ address, namespace, name, uid }) => {
+    const isThere = caches.of(Service).get({ namespace, name })?.metadata.uid === uid;
+    return isThere && kept.has(`${address} ${uid}`) ? [] : [{ namespace, name }];
+  });
 }
+
+const usersIn = ({ spec }: AddressBlock) =>
+  spec.holdings.flatMap(({ address, holder, sharers = [] }) =>
+    (sharers.length > 0 ? sharers : isService(holder) ? [holder] : []).map(({ namespace = '', name, uid }) => ({
+      address,
+      namespace,
+      name,
+      uid,
+    })),
+  );
 
 /** Tells changes of what people wrote from those of a status. */
 class Changed {

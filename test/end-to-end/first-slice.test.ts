@@ -95,6 +95,22 @@ describe('from one command to an address', () => {
     assert.match(table.stdout, /edpm-compute-0 +True +Setup complete +.*192\.168\.122\.100/);
   });
 
+  test('the NetConfig and the metrics say how full its subnets are', async () => {
+    const kubectl = await kubectlFor({ kubeconfig: up.kubeconfig });
+    const table = async () => (await kubectl(['get', 'netconfig'])).stdout;
+    assert.match(
+      await eventually(table, (text) => text.includes('5 of 1275')),
+      /^NAME +USAGE +AGE\nnetconfig +5 of 1275 IPv4 /,
+    );
+    const { stdout } = await kubectl(['get', '--raw', '/metrics']);
+    assert.match(
+      stdout,
+      /^netloom_subnet_addresses\{namespace="default",netconfig="netconfig",network="InternalApi",subnet="subnet1",state="held"\} 1$/m,
+    );
+    assert.match(stdout, /^netloom_controller_passes_total\{controller="ipsets"\} [1-9]\d*$/m);
+    assert.match(stdout, /^netloom_engine_objects\{resource="ipsets/m);
+  });
+
   test('the same without kubectl, in another namespace', async () => {
     const made = await netloom(['apply', '--kubeconfig', up.kubeconfig, '-f', '-'], {
       input: 'apiVersion: v1\nkind: Namespace\nmetadata: {name: second}\n',

@@ -98,11 +98,6 @@ export class Link implements WireHandler {
     return this.#options.direction;
   }
 
-  /** Whether the peer has to be spared. */
-  get isSpared(): boolean {
-    return this.#allowance !== unlimited;
-  }
-
   /** Asks the peer for the routes of a virtual network, or asks it to stop. Only for whoever dialled. */
   request(vni: number, wanted: boolean): void {
     this.#requests.want(vni, wanted);
@@ -223,15 +218,14 @@ export class Link implements WireHandler {
   }
 
   #establish(): void {
-    this.#allowance = this.#chooseAllowance();
     if (this.participant !== undefined) this.#options.table.attach(this.participant);
     this.#options.events.established(this);
     this.#wake();
   }
 
-  #chooseAllowance(): Allowance {
+  #chooseAllowance(hello: Hello): Allowance {
     const { kind, direction, surroundings } = this.#options;
-    if (kind === 'netloom' || (kind === 'auto' && this.session.peer?.readsAnySplit === true)) return unlimited;
+    if (kind === 'netloom' || (kind === 'auto' && hello.readsAnySplit)) return unlimited;
     return direction === 'outgoing' ? new AnsweredAllowance() : new PacedAllowance(surroundings);
   }
 
@@ -257,7 +251,9 @@ export class Link implements WireHandler {
   #receiveHello(hello: Hello | undefined): void {
     if (hello === undefined) this.#garbled('HELLO');
     else this.session.receiveHello(hello);
-    if (hello !== undefined && !this.#ended) this.participant = this.#options.events.greeted(this, hello);
+    if (hello === undefined || this.#ended) return;
+    this.#allowance = this.#chooseAllowance(hello);
+    this.participant = this.#options.events.greeted(this, hello);
   }
 
   #receiveSubscription(subscribe: boolean, vni: number | undefined): void {

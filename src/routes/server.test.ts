@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { RouteClient, type RouteClientOptions } from './client.ts';
@@ -125,6 +126,17 @@ describe('with certificates', () => {
     for (const refused of [c, stranger, plain]) assert.notEqual(refused.servers.get(server.address), 'ESTABLISHED');
     assert.equal(server.speaker.accepted.size, 2);
   });
+});
+
+test('a server stops at once, whatever its connections are doing', async () => {
+  const authority = await TestAuthority.create();
+  const server = await RouteServer.start({ listen: '[::1]:0', tls: await authority.sign('server') });
+  const silent = connect(server.endpoint.port, '::1');
+  await once(silent, 'connect');
+  const begin = performance.now();
+  await server.stop();
+  silent.destroy();
+  assert.ok(performance.now() - begin < 5000, 'it does not wait for a greeting of TLS that never comes');
 });
 
 describe('addresses of servers', () => {

@@ -37,8 +37,7 @@ export class RouteServer {
   }
 
   async stop(): Promise<void> {
-    const closed = this.#close();
     this.speaker.stop();
-    await closed;
+    await this.#close();
   }
 }

@@ -74,12 +74,22 @@ export async function listen(
     server.once('error', reject);
     server.listen({ port, ...(host === '' ? {} : { host }) }, resolve);
   });
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
   const address = server.address();
   if (address === null || typeof address === 'string')
     throw new Error('a TCP server listens on an address with a port');
   return {
     endpoint: { host: address.address, port: address.port },
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        // Also those that are still busy with the greeting of TLS.
+        for (const socket of sockets) socket.destroy();
+      }),
   };
 }
 
@@ -111,7 +121,7 @@ function serveWire(socket: Socket, open: (wire: Wire) => WireHandler): void {
     names: socket instanceof TLSSocket ? namesIn(socket.getPeerCertificate()) : [],
     send: (bytes) => socket.write(bytes),
     close: () => {
-      socket.removeAllListeners('close');
+      handler = undefined;
       socket.destroy();
     },
   });

@@ -141,5 +141,5 @@ function manifest(input: Input): string {
   return [input]
     .flat()
     .map((object) => JSON.stringify(object))
-    .join('\n---\n');
+    .join('\n');
 }

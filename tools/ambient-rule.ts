@@ -32,6 +32,8 @@ const realParts: Readonly<Record<string, string>> = {
   'src/runtime/simulated-clock.ts': 'lets every promise go on between two moments of its own time',
   'src/routes/surroundings.ts': 'is what is handed in',
   'src/routes/sockets.ts': 'gives up on a real server that does not answer',
+  'src/routes/http.ts': 'tells real browsers twice a second what has changed',
+  'src/routes/listing.ts': 'gives others their turn between two parts of a long list',
 };
 
 const deciding = ['runtime', 'ledger', 'liveness', ...capabilities];

@@ -2,14 +2,16 @@ import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import { Ledger } from '../ledger/ledger.ts';
+import type { Holding, Space } from '../ledger/space.ts';
+import type { Client } from '../runtime/client.ts';
 import { type Controller, controller } from '../runtime/controller.ts';
 import { removeFinalizers } from '../runtime/finalizers.ts';
 import { done } from '../runtime/outcome.ts';
-import { refOf } from '../runtime/ref.ts';
+import { type Ref, refOf } from '../runtime/ref.ts';
 import { UNDERLAY } from './environment.ts';
 import { importReservations } from './import.ts';
 import { isFor } from './plan.ts';
-import { FINALIZERS, isOurs } from './reservation.ts';
+import { FINALIZERS } from './reservation.ts';
 
 /**
  * Looks after Reservations without an IPSet: what they reserve is nobody else's as long as they are there, and one that is
@@ -21,25 +23,47 @@ export const reservations = (): Controller => ({
     const ledger = Ledger.of(host);
     return controller({
       for: Reservation,
-      // An IPSet and its Reservation have the same name.
       watches: [
+        // An IPSet and its Reservation have the same name.
         { kind: IPSet, wakes: (ipSet) => [refOf(ipSet)] },
-        { kind: AddressBlock, wakes: () => [] },
+        { kind: AddressBlock, wakes: reservationsHolding },
       ],
       parallel: 16,
       async reconcile(reservation, { caches, client }) {
         const ref = refOf(reservation);
+        const space = ledger.space(ref.namespace, UNDERLAY);
         const isOwner = (ipSet: IPSet | undefined): boolean => ipSet !== undefined && isFor(reservation, ipSet);
-        if (isOwner(caches.of(IPSet).get(ref))) return done();
-        const { deletionTimestamp, finalizers = [] } = reservation.metadata;
-        if (deletionTimestamp === undefined) {
-          const space = ledger.space(ref.namespace, UNDERLAY);
-          await importReservations({ ledger, space, reservations: [reservation], ipSetOf: () => undefined });
-        } else if (finalizers.some(isOurs) && !isOwner(await client.get(IPSet, ref.name, ref.namespace))) {
+        if (isOwner(caches.of(IPSet).get(ref))) {
+          await ledger.release(space, leftovers(reservation, space));
+          return done();
+        }
+        if (isOwner(await client.get(IPSet, ref.name, ref.namespace))) return done();
+        const { deletionTimestamp } = reservation.metadata;
+        if (deletionTimestamp !== undefined) {
           await removeFinalizers(client, Reservation, reservation, FINALIZERS);
+        } else if (await isNewest(reservation, client)) {
+          await importReservations({ ledger, space, reservations: [reservation], ipSetOf: () => undefined });
         }
         return done();
       },
     }).start(host);
   },
 });
+
+/** What the Reservation held itself before it had an IPSet, and what that one did not take over. */
+function leftovers({ metadata, spec }: Reservation, space: Space): Holding[] {
+  const said = new Set(Object.values(spec.reservation).map(({ address }) => address));
+  return space.heldBy(metadata.uid).filter(({ address }) => !said.has(address.toString()));
+}
+
+/** Otherwise a newer one is on its way to us, and it counts. */
+async function isNewest(reservation: Reservation, client: Client): Promise<boolean> {
+  const { name, namespace, resourceVersion } = reservation.metadata;
+  const newest = await client.get(Reservation, name, namespace);
+  return newest?.metadata.resourceVersion === resourceVersion;
+}
+
+const reservationsHolding = ({ metadata: { namespace = '' }, spec }: AddressBlock): Ref[] =>
+  spec.holdings
+    .filter(({ holder }) => holder.kind === Reservation.kind)
+    .map(({ holder }) => ({ namespace, name: holder.name }));

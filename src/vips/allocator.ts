@@ -8,7 +8,7 @@ import { timestamp } from '../runtime/timestamp.ts';
 import { advertising } from './advertisements.ts';
 import { applicantOf, ingressOf, isServed, poolAnnotation } from './applicant.ts';
 import { type Applicant, type Decision, decide, type Remark } from './decide.ts';
-import type { Leave, Office } from './office.ts';
+import type { Office } from './office.ts';
 import { writeRegister } from './register-writer.ts';
 import { tell } from './service-status.ts';
 import type { Waiting } from './waiting.ts';
@@ -168,17 +168,17 @@ export class Allocator {
 
   /** Networks may go, or move to other addresses, before the Services do. */
   async #releaseElsewhere({ addresses }: Decision, { caches }: Context): Promise<void> {
-    const { underlay, claims } = this.#office;
+    const { register, underlay, claims } = this.#office;
     const networks = this.#office.networks(caches);
     for (const address of addresses) {
       const around = networks.namespacesAround(address);
-      const left = underlay.at(address).filter(({ namespace }) => !around.includes(namespace));
-      if (left.length > 0) {
-        await claims.release(
-          address,
-          left.map(({ namespace }) => namespace),
-        );
-      }
+      const elsewhere = underlay.at(address).map(({ namespace }) => namespace);
+      const users = new Set(register.at(address)?.users.map(({ uid }) => uid));
+      await claims.release(
+        address,
+        elsewhere.filter((namespace) => !around.includes(namespace)),
+        users,
+      );
     }
   }
 
@@ -191,10 +191,7 @@ export class Allocator {
   ): Promise<void> {
     const { name, namespace = '', uid, resourceVersion } = service.metadata;
     const kept = new Set(addresses.map(String));
-    const surplus: Leave[] = this.#office.register
-      .of(uid)
-      .filter(({ address }) => !kept.has(address.toString()))
-      .map(({ address }) => ({ address, uid }));
+    const surplus = this.#office.recordsOf(uid).filter(({ address }) => !kept.has(address.toString()));
     const leaves = [...surplus, ...this.#office.leftBy(refOf(service), uid)];
     if (leaves.length === 0) return;
     if (!isCurrent) {

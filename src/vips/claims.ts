@@ -47,13 +47,13 @@ export class Claims {
     return faults.flat();
   }
 
-  /** Gives the address back in these namespaces, if it is held there on behalf of a Service. */
-  async release(address: Address, namespaces: readonly string[]): Promise<void> {
+  /** Gives the address back in these namespaces, where it is held in the name of one of these Services. */
+  async release(address: Address, namespaces: readonly string[], uids: ReadonlySet<string>): Promise<void> {
     await Promise.all(
       namespaces.map(async (namespace) => {
         const space = this.#ledger.space(namespace, UNDERLAY);
         const holding = space.holdingAt(address);
-        if (holding !== undefined && isService(holding.holder)) await this.#ledger.release(space, [holding]);
+        if (holding !== undefined && uids.has(holding.holder.uid)) await this.#ledger.release(space, [holding]);
       }),
     );
   }

@@ -77,7 +77,7 @@ class Observer {
         const held = underlay.at(address).filter(({ holder }) => holder.uid === uid);
         const outside = held.map(({ namespace }) => namespace).filter((namespace) => !around.includes(namespace));
         if (isTheirs) {
-          await claims.release(address, outside);
+          await claims.release(address, outside, new Set([uid]));
           continue;
         }
         const newest = await client.get(Service, ref.name, ref.namespace);
@@ -86,11 +86,8 @@ class Observer {
           .of(Service)
           .by(byAddress, address.toString())
           .filter((other) => other.metadata.uid !== uid);
-        if (heir === undefined)
-          await claims.release(
-            address,
-            held.map(({ namespace }) => namespace),
-          );
+        const namespaces = held.map(({ namespace }) => namespace);
+        if (heir === undefined) await claims.release(address, namespaces, new Set([uid]));
         else await claims.take({ address, pool: poolAnnotation(heir) ?? '', users: [userOf(heir)] }, networks);
       }
     }

@@ -95,43 +95,42 @@ export class Office {
     return this.#freed.splice(0);
   }
 
-  /** Services give addresses back: hosts may have them only after nobody announces them any more, other Services last. */
+  /**
+   * Services give addresses back: first as far as other Services are concerned, then as far as hosts are. Only when the register has
+   * been written is it sure that nobody else uses the address, and a host may have it.
+   */
   async giveBack(leaves: readonly Leave[], caches: Caches, client: Client): Promise<void> {
-    const byAddress = Map.groupBy(leaves, ({ address }) => address.toString());
-    const networks = this.networks(caches);
-    await Promise.all(
-      [...byAddress.values()].map(async (group) => {
-        const [first] = group;
-        if (first === undefined) return;
-        const { address } = first;
-        const users = this.register.at(address)?.users ?? [];
-        if (users.some(({ uid }) => !group.some((leave) => leave.uid === uid))) return;
-        await this.claims.release(
-          address,
-          this.underlay.at(address).map(({ namespace }) => namespace),
-        );
-      }),
-    );
     this.free(leaves.map(({ address }) => address));
     for (const { address, uid } of leaves) this.register.leave(address, uid);
     const failures = await writeRegister(this.register, client);
-    for (const [leave] of byAddress.values()) {
-      const vip = leave === undefined ? undefined : this.register.at(leave.address);
-      if (vip !== undefined) await this.claims.take(vip, networks);
-    }
+    const networks = this.networks(caches);
+    const byAddress = Map.groupBy(leaves, ({ address }) => address.toString());
+    await Promise.all(
+      [...byAddress.values()].map(async (group) => {
+        const [first] = group;
+        if (first === undefined || failures.has(this.register.blockOf(first.address))) return;
+        const { address } = first;
+        const vip = this.register.at(address);
+        const namespaces = this.underlay.at(address).map(({ namespace }) => namespace);
+        if (vip !== undefined) await this.claims.take(vip, networks);
+        else await this.claims.release(address, namespaces, new Set(group.map(({ uid }) => uid)));
+      }),
+    );
     for (const error of failures.values()) throw error;
   }
 
   /** Everything that Services of this name have on record, except the one that is there now. */
   leftBy(name: { namespace: string; name: string }, living: string | undefined): Leave[] {
     const uids = new Set([...this.register.uidsOf(nameOf(name)), ...this.underlay.uidsOf(nameOf(name))]);
-    return [...uids].flatMap((uid) => {
-      if (uid === living) return [];
-      const used = this.register.of(uid).map(({ address }) => address);
-      const texts = new Set(used.map(String));
-      const claimed = this.underlay.claimedFor(uid).filter((address) => !texts.has(address.toString()));
-      return [...used, ...claimed].map((address) => ({ address, uid }));
-    });
+    return [...uids].flatMap((uid) => (uid === living ? [] : this.recordsOf(uid)));
+  }
+
+  /** Every address that is on record for a Service, be it among Services or among hosts. */
+  recordsOf(uid: string): Leave[] {
+    const used = this.register.of(uid).map(({ address }) => address);
+    const texts = new Set(used.map(String));
+    const claimed = this.underlay.claimedFor(uid).filter((address) => !texts.has(address.toString()));
+    return [...used, ...claimed].map((address) => ({ address, uid }));
   }
 
   /** Tells the pool of an address whether it can be given. */

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { customResourceDefinition } from '../../api/crd.ts';
 import { builtinKind } from '../../api/kind.ts';
 import { allKinds } from '../../api/kinds.ts';
+import { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
 import { ipamControllers } from '../../ipam/index.ts';
 import { Client } from '../../runtime/client.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -41,7 +42,9 @@ const GRACE = 2_000;
 /** Makes the API serve our kinds, and starts everything that acts on them. */
 export async function startControllers({ transport, log, metrics, vips }: ControllersOptions): Promise<Controllers> {
   const client = new Client({ transport, fieldManager: FIELD_MANAGER });
-  await Promise.all(allKinds.map((kind) => client.apply(Definition, customResourceDefinition(kind), { force: true })));
+  // Where MetalLB gives the addresses, its kinds are its own.
+  const kinds = allKinds.filter(({ group }) => vips.poolsOf !== 'metallb' || group !== IPAddressPool.group);
+  await Promise.all(kinds.map((kind) => client.apply(Definition, customResourceDefinition(kind), { force: true })));
   const manager = new Manager({
     transport,
     system,

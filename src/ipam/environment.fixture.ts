@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type Faults, noFaults } from '../../test/simulation/faults.ts';
 import type { SimulatedTransport } from '../../test/simulation/transport.ts';
 import { type World, world } from '../../test/simulation/world.ts';
+import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
 import { NetConfig, type NetConfigNetwork, type NetConfigSubnet } from '../api/network.openstack.org/netconfig.ts';
@@ -34,7 +35,11 @@ export class Lab {
   readonly controllers: Running[] = [];
 
   constructor({ seed = 1 }: { seed?: number } = {}) {
-    this.world = world({ seed, kinds: [NetConfig, IPSet, Reservation, AddressBlock, Event], level: 'error' });
+    this.world = world({
+      seed,
+      kinds: [NetConfig, IPSet, Reservation, AddressBlock, IPAddressPool, Event],
+      level: 'error',
+    });
   }
 
   async start(faults: Partial<Faults> = {}): Promise<Running> {
@@ -71,6 +76,15 @@ export class Lab {
     } else {
       await this.world.client.update(NetConfig, { ...found, spec: { networks } });
     }
+    await this.settle();
+  }
+
+  /** A pool from which Services get addresses. */
+  async pool(...addresses: string[]): Promise<void> {
+    await this.world.client.create(IPAddressPool, {
+      metadata: { name: 'pool', namespace: 'metallb-system' },
+      spec: { addresses, autoAssign: true, avoidBuggyIPs: false },
+    });
     await this.settle();
   }
 

@@ -9,6 +9,7 @@ import type { Caches } from '../runtime/cache.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { Contest } from './contest.ts';
 import { importReservations } from './import.ts';
+import { keptOut } from './kept-out.ts';
 import { Networks } from './networks.ts';
 import { isFor } from './plan.ts';
 import { FINALIZER } from './reservation.ts';
@@ -24,6 +25,8 @@ export class Environment {
   readonly waiting = new Waiting();
   readonly contest = new Contest();
   #networks: Networks | undefined;
+  /** The version of what others give from that the networks were made with. */
+  #keptOut = '';
   #imported = false;
 
   constructor({ ledger, namespace }: { ledger: Ledger; namespace: string }) {
@@ -39,12 +42,14 @@ export class Environment {
   /** What the NetConfig says now. Where there are several, which admission prevents, the oldest counts. */
   networks(caches: Caches): Networks | undefined {
     const [netConfig] = caches.of(NetConfig).list(this.space.namespace).sort(byAge);
+    const { ranges, version } = keptOut(caches);
     const known = this.#networks?.netConfig.metadata;
-    const same =
-      known?.uid === netConfig?.metadata.uid && known?.resourceVersion === netConfig?.metadata.resourceVersion;
-    if (same) return this.#networks;
+    // A status counts no generation.
+    const same = known?.uid === netConfig?.metadata.uid && known?.generation === netConfig?.metadata.generation;
+    if (same && this.#keptOut === version) return this.#networks;
+    this.#keptOut = version;
     for (const pool of this.#networks?.pools ?? []) this.space.removePool(pool);
-    this.#networks = netConfig === undefined ? undefined : new Networks(netConfig);
+    this.#networks = netConfig === undefined ? undefined : new Networks(netConfig, ranges);
     for (const pool of this.#networks?.pools ?? []) this.space.addPool(pool);
     return this.#networks;
   }
@@ -113,6 +118,11 @@ export class Environments {
     const environment = this.of(namespace);
     environment.forget(ipSet);
     return environment.waiting.heads();
+  }
+
+  /** Called when others give from more or less than before: what they leave may be for those who wait. */
+  wokenByOthers(): Ref[] {
+    return [...this.#environments.values()].flatMap(({ waiting }) => waiting.heads());
   }
 
   #isIntact(reservation: Reservation, ipSet: IPSet): boolean {

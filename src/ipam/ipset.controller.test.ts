@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
+import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import type { NetConfigNetwork } from '../api/network.openstack.org/netconfig.ts';
@@ -477,6 +478,27 @@ describe('what was there before', () => {
     });
     await lab.start();
     assert.equal(lab.state('a'), '172.18.0.77');
+    await lab.stop();
+  });
+});
+
+describe('an IPSet beside pools of Services', () => {
+  it('is given nothing of theirs, unless it asks for it by number', async () => {
+    const lab = await running(network());
+    await lab.pool('172.18.0.8-172.18.0.12', 'fd00::/64');
+    assert.equal((await lab.ipSet('any')).status?.reservation, '172.18.0.13');
+    assert.equal((await lab.ipSet('fixed', fixed('172.18.0.11'))).status?.reservation, '172.18.0.11');
+    await lab.stop();
+  });
+
+  it('waits when they take all there is, and is served when a pool goes', async () => {
+    const lab = await running(smallNetwork('172.18.0.11'));
+    await lab.pool('172.18.0.0/24');
+    await lab.ipSet('waiting');
+    assert.match(lab.state('waiting'), /^False: /);
+    await lab.world.client.delete(IPAddressPool, { name: 'pool', namespace: 'metallb-system' });
+    await lab.settle();
+    assert.equal(lab.state('waiting'), '172.18.0.10');
     await lab.stop();
   });
 });

@@ -1,3 +1,4 @@
+import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { IPSet, type IPSetStatus } from '../api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
@@ -29,6 +30,7 @@ export const ipSets = (): Controller => ({
         },
         { kind: Reservation, wakes: (reservation, caches) => environments.wokenByReservation(reservation, caches) },
         { kind: AddressBlock, wakes: (block, caches) => environments.wokenByBlock(block, caches) },
+        { kind: IPAddressPool, wakes: () => environments.wokenByOthers() },
         { kind: IPSet, wakes: (ipSet, caches) => environments.wokenByLeaving(ipSet, caches) },
       ],
       batch: { max: 256 },

@@ -10,6 +10,7 @@ import { keyOf, keyOfObject, type Ref, refOf } from '../runtime/ref.ts';
 import { nextStatus } from '../runtime/status.ts';
 import { byAge, UNDERLAY } from './environment.ts';
 import { Census, type Fullness } from './fullness.ts';
+import { type KeptOut, keptOut } from './kept-out.ts';
 import { fullnessMetric, netConfigStatus, unusedStatus } from './netconfig-report.ts';
 import { Networks } from './networks.ts';
 import { overlaps } from './overlaps.ts';
@@ -50,6 +51,8 @@ export const netConfigs = ({ nearlyFull, metrics }: NetConfigOptions): Controlle
 interface Book {
   readonly networks: Networks;
   readonly census: Census;
+  /** Of what others give from. */
+  readonly keptOut: string;
   /** When something was last said, as uptime. */
   said: number;
   subnets: readonly Fullness[];
@@ -73,7 +76,7 @@ class Reports {
       this.forget(keyOfObject(object));
       return done({ status: nextStatus(object, unusedStatus(object, inUse.metadata.name, system.now())) });
     }
-    const book = this.#bookOf(object);
+    const book = this.#bookOf(object, keptOut(caches));
     // Many IPSets that come at once change the numbers at once.
     const rest = book.said + INTERVAL - system.uptime();
     if (rest > 0) return wait({ after: rest });
@@ -104,16 +107,23 @@ class Reports {
     }
   }
 
-  #bookOf(object: NetConfig): Book {
+  #bookOf(object: NetConfig, { ranges, version }: KeptOut): Book {
     const key = keyOfObject(object);
     const before = this.#books.get(key);
     const known = before?.networks.netConfig.metadata;
     const { uid, generation, namespace = '' } = object.metadata;
-    if (before !== undefined && known?.uid === uid && known.generation === generation) return before;
+    const same = known?.uid === uid && known?.generation === generation && before?.keptOut === version;
+    if (before !== undefined && same) return before;
     this.forget(key);
-    const networks = new Networks(object);
+    const networks = new Networks(object, ranges);
     const census = new Census({ space: this.#ledger.space(namespace, UNDERLAY), networks });
-    const book = { networks, census, said: before?.said ?? Number.NEGATIVE_INFINITY, subnets: before?.subnets ?? [] };
+    const book = {
+      networks,
+      census,
+      keptOut: version,
+      said: before?.said ?? Number.NEGATIVE_INFINITY,
+      subnets: before?.subnets ?? [],
+    };
     this.#books.set(key, book);
     return book;
   }

@@ -2,7 +2,7 @@ import { Address } from '../api/address.ts';
 import { subnetFaults } from '../api/network.openstack.org/netconfig.faults.ts';
 import type { NetConfig, NetConfigNetwork, NetConfigSubnet } from '../api/network.openstack.org/netconfig.ts';
 import { folded } from '../api/network.openstack.org/shapes.ts';
-import { Prefix } from '../api/prefix.ts';
+import { type AddressRange, Prefix } from '../api/prefix.ts';
 import { Pool } from '../ledger/pool.ts';
 
 /** A subnet of a NetConfig, ready to take addresses from. */
@@ -12,13 +12,21 @@ export class Subnet {
   readonly prefix: Prefix;
   readonly gateway: Address | undefined;
   readonly #excluded: ReadonlySet<bigint>;
+  /** What others give from, also outside of this subnet. */
+  readonly #keptOut: readonly AddressRange[];
   #pool: Pool | undefined;
 
   /** The definition must be free of faults. */
-  constructor(network: NetConfigNetwork, definition: NetConfigSubnet, prefix: Prefix) {
+  constructor(
+    network: NetConfigNetwork,
+    definition: NetConfigSubnet,
+    prefix: Prefix,
+    keptOut: readonly AddressRange[] = [],
+  ) {
     this.network = network;
     this.definition = definition;
     this.prefix = prefix;
+    this.#keptOut = keptOut;
     this.gateway = definition.gateway === undefined ? undefined : parsed(definition.gateway);
     this.#excluded = new Set((definition.excludeAddresses ?? []).map((text) => parsed(text).value));
   }
@@ -37,7 +45,10 @@ export class Subnet {
     this.#pool = new Pool({
       family,
       ranges: this.definition.allocationRanges.map(({ start, end }) => ({ first: parsed(start), last: parsed(end) })),
-      excluded: [...never, ...unusable(this.prefix)].map((address) => ({ first: address, last: address })),
+      excluded: [
+        ...[...never, ...unusable(this.prefix)].map((address) => ({ first: address, last: address })),
+        ...this.#keptOut.filter(({ first }) => first.family === family),
+      ],
     });
     return this.#pool;
   }
@@ -49,11 +60,13 @@ export class Networks {
   /** Network name → subnet name → the subnet, or why it cannot be used; names without case. */
   readonly #networks = new Map<string, Map<string, Subnet | string>>();
 
-  constructor(netConfig: NetConfig) {
+  /** Nobody is given an address in `keptOut` who does not ask for it by number. */
+  constructor(netConfig: NetConfig, keptOut: readonly AddressRange[] = []) {
     this.netConfig = netConfig;
     for (const network of netConfig.spec.networks) {
       const subnets = new Map<string, Subnet | string>();
-      for (const definition of network.subnets) subnets.set(folded(definition.name), subnetOf(network, definition));
+      for (const definition of network.subnets)
+        subnets.set(folded(definition.name), subnetOf(network, definition, keptOut));
       this.#networks.set(folded(network.name), subnets);
     }
   }
@@ -89,13 +102,17 @@ export class Networks {
   }
 }
 
-function subnetOf(network: NetConfigNetwork, definition: NetConfigSubnet): Subnet | string {
+function subnetOf(
+  network: NetConfigNetwork,
+  definition: NetConfigSubnet,
+  keptOut: readonly AddressRange[],
+): Subnet | string {
   // Where admission does not run, anything may be in a NetConfig.
   const [fault] = subnetFaults(definition, `subnet ${definition.name} of network ${network.name}`);
   const prefix = Prefix.parse(definition.cidr);
   return fault !== undefined || prefix === undefined
     ? `${fault?.field}: ${fault?.detail}`
-    : new Subnet(network, definition, prefix);
+    : new Subnet(network, definition, prefix, keptOut);
 }
 
 /** The network itself and, in IPv4, the broadcast address; networks of two addresses or one have neither. */

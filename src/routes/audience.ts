@@ -105,9 +105,10 @@ export class Audience {
     if (network.interested === (difference + 1) / 2) this.#events.interest(network.vni, difference === 1);
   }
 
-  /** It is told again from the first route on. */
+  /** It is told from the first route on, unless it is muted. */
   startOver(stake: Stake): void {
     stake.cursor = 0;
+    if (stake.participant.muted.has(stake.network.vni)) return;
     if (stake.network.length > 0) this.#await(stake);
     else stake.network.idle.add(stake);
   }
@@ -118,11 +119,10 @@ export class Audience {
     if (stake.participant.pending.delete(stake)) this.#settle(stake.network);
   }
 
-  /** The other side has dropped what it was told about a virtual network. */
-  tellAgain(stake: Stake): void {
+  /** The other side drops what it was told about a virtual network: it has to be told again, but not now. */
+  mute(stake: Stake): void {
     this.park(stake);
     this.#forgetTold(stake);
-    this.startOver(stake);
   }
 
   /** The other side knows nothing any more. */

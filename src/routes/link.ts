@@ -150,7 +150,9 @@ export class Link implements WireHandler {
     if (this.session.state !== 'ESTABLISHED' || this.participant === undefined) return { length: start, isFull: false };
     const barrier = this.#asked + this.#owed + 1;
     const { end, left, isFull } = this.#requests.write(scratch, start, { limit, barrier });
-    if (left) this.#owed += 1;
+    // With the subscription the server drops what was announced there; it is told again when that is certain to be over.
+    for (const vni of left) this.#options.table.mute(this.participant, vni);
+    if (left.length > 0) this.#owed += 1;
     if (isFull) return { length: end, isFull };
     return this.#fillUpdates(this.participant, scratch, end, limit);
   }
@@ -233,8 +235,7 @@ export class Link implements WireHandler {
     this.#answers += 1;
     this.#allowance.answered();
     for (const vni of this.#requests.answered(this.#answers)) {
-      // With the subscription the server has dropped what was announced in that network.
-      if (this.participant !== undefined) this.#options.table.tellAgain(this.participant, vni);
+      if (this.participant !== undefined) this.#options.table.unmute(this.participant, vni);
     }
     this.#wake();
   }

@@ -17,6 +17,8 @@ export class Participant {
   readonly stakes = new Map<number, Stake>();
   /** Where something has changed that this participant has not been told yet. */
   readonly pending = new Set<Stake>();
+  /** The virtual networks that it must not be told about now. */
+  readonly muted = new Set<number>();
   /** Somebody who is not attached cannot be told anything now. */
   attached = false;
   claimCount = 0;

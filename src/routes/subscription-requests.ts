@@ -30,10 +30,10 @@ export class SubscriptionRequests {
     return phase === 'to leave' || phase === 'leaving';
   }
 
-  /** Writes what has to be asked, up to `limit`. `left`: the KEEPALIVE number `barrier` has to be sent behind it. */
+  /** Writes what has to be asked, up to `limit`. If something is left, the KEEPALIVE number `barrier` has to be sent behind. */
   write(bytes: Uint8Array, start: number, { limit, barrier }: { limit: number; barrier: number }): Written {
     let end = start;
-    let left = false;
+    const left: number[] = [];
     for (const vni of this.#todo) {
       if (end + longestFrame > limit) return { end, left, isFull: true };
       const network = this.#networks.get(vni);
@@ -44,8 +44,9 @@ export class SubscriptionRequests {
       bytes.set(frame, end);
       end += frame.length;
       network.phase = subscribe ? 'subscribed' : 'leaving';
-      if (!subscribe) this.#leaving.push({ vni, barrier });
-      left ||= !subscribe;
+      if (subscribe) continue;
+      this.#leaving.push({ vni, barrier });
+      left.push(vni);
     }
     return { end, left, isFull: false };
   }
@@ -72,6 +73,7 @@ type Phase = 'to ask' | 'subscribed' | 'to leave' | 'leaving';
 
 interface Written {
   readonly end: number;
-  readonly left: boolean;
+  /** The virtual networks for which UNSUBSCRIBE was written. */
+  readonly left: readonly number[];
   readonly isFull: boolean;
 }

@@ -174,6 +174,21 @@ describe('who is told', () => {
   });
 });
 
+test('somebody who is muted in a virtual network has to be told all of it again, but not before it is unmuted', () => {
+  const t = table();
+  const [host, reader] = [new Listener(t), new Listener(t)];
+  t.subscribe(reader.participant, 100);
+  t.claim(host.participant, wordsOf(a));
+  reader.listen();
+  t.mute(reader.participant, 100);
+  reader.routes.clear();
+  t.withdraw(host.participant, wordsOf(a));
+  t.claim(host.participant, wordsOf(b));
+  assert.deepEqual(reader.listen(), []);
+  t.unmute(reader.participant, 100);
+  assert.deepEqual(reader.listen(), [`+${b}`]);
+});
+
 describe('a session that comes back', () => {
   test('what is repeated is kept without a word, and only the rest is withdrawn', () => {
     const t = table();
@@ -315,7 +330,7 @@ type Step =
   | { do: 'join'; role: Role; hearsAll: boolean }
   | { do: 'leave' | 'detach' | 'attach' | 'sweep'; who: number }
   | { do: 'claim' | 'withdraw'; who: number; route: number }
-  | { do: 'subscribe' | 'unsubscribe' | 'withdrawNetwork' | 'tellAgain'; who: number; vni: number }
+  | { do: 'subscribe' | 'unsubscribe' | 'withdrawNetwork' | 'mute' | 'unmute'; who: number; vni: number }
   | { do: 'listen'; who: number; limit: number };
 
 const who = fc.nat(5);
@@ -336,7 +351,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      do: fc.constantFrom('subscribe', 'unsubscribe', 'withdrawNetwork', 'tellAgain'),
+      do: fc.constantFrom('subscribe', 'unsubscribe', 'withdrawNetwork', 'mute', 'unmute'),
       who,
       vni: fc.integer({ min: 1, max: 3 }),
     }),
@@ -405,7 +420,11 @@ class Run {
     } else assert.equal(this.table.withdraw(listener.participant, wordsOf(route)), says?.delete(route));
   }
 
-  #choose(listener: Listener, what: 'subscribe' | 'unsubscribe' | 'withdrawNetwork' | 'tellAgain', vni: number): void {
+  #choose(
+    listener: Listener,
+    what: 'subscribe' | 'unsubscribe' | 'withdrawNetwork' | 'mute' | 'unmute',
+    vni: number,
+  ): void {
     const inNetwork = (route: string): boolean => route.startsWith(`${vni}#`);
     const { participant } = listener;
     if (what === 'withdrawNetwork') {
@@ -420,17 +439,18 @@ class Run {
     if (what === 'subscribe') assert.equal(this.table.subscribe(participant, vni), !hears);
     else if (what === 'unsubscribe')
       assert.equal(this.table.unsubscribe(participant, vni), hears && !participant.hearsAll);
-    else this.table.tellAgain(participant, vni);
+    else if (what === 'mute') this.table.mute(participant, vni);
+    else this.table.unmute(participant, vni);
     if (what === 'subscribe' && !participant.hearsAll) wants?.add(vni);
     if (what === 'unsubscribe') wants?.delete(vni);
-    const forgets =
-      what === 'tellAgain' ? participant.attached && hears : what === 'unsubscribe' && !participant.hearsAll;
+    const forgets = what === 'mute' || (what === 'unsubscribe' && !participant.hearsAll);
     if (forgets) for (const route of listener.routes) if (inNetwork(route)) listener.routes.delete(route);
   }
 
   check(): void {
     for (const listener of this.listeners) {
       if (!listener.participant.attached) this.table.attach(listener.participant);
+      for (const vni of [1, 2, 3]) this.table.unmute(listener.participant, vni);
       listener.listen();
     }
     for (const listener of this.listeners) {

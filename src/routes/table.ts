@@ -64,6 +64,7 @@ export class RouteTable {
   /** It cannot be told anything now, and forgets what it was told. What it said becomes stale. */
   detach(participant: Participant): void {
     participant.attached = false;
+    participant.muted.clear();
     for (const stake of participant.stakes.values()) this.#audience.park(stake);
     this.#audience.forgetAll(participant, (slot) => this.#networkOf(slot));
     participant.generation += 1;
@@ -147,10 +148,19 @@ export class RouteTable {
     return true;
   }
 
-  /** The other side has dropped what it was told about a virtual network: it is told again. */
-  tellAgain(participant: Participant, vni: number): void {
+  /** From now on the other side knows nothing about a virtual network and is told nothing, until it is unmuted. */
+  mute(participant: Participant, vni: number): void {
+    participant.muted.add(vni);
     const stake = participant.stakes.get(vni);
-    if (stake?.subscribed === true && participant.attached) this.#audience.tellAgain(stake);
+    if (stake === undefined) return;
+    this.#audience.mute(stake);
+    this.#tidy(stake);
+  }
+
+  unmute(participant: Participant, vni: number): void {
+    const stake = participant.stakes.get(vni);
+    if (participant.muted.delete(vni) && stake?.subscribed === true && participant.attached)
+      this.#audience.startOver(stake);
   }
 
   /** See `Audience.drain`. */

@@ -548,6 +548,41 @@ describe('a client', () => {
     assert.deepEqual([...reader.client.routes()].map(String), [a]);
   });
 
+  test('says nothing about a virtual network between leaving it and the answer that confirms it', () => {
+    const network = new Simulation();
+    const heard: string[] = [];
+    let answers = true;
+    let owed = 0;
+    let answer = (): void => {};
+    network.listen('s1', (wire) => {
+      answer = () => wire.send(keepalive);
+      const reader = new FrameReader({
+        frame(type) {
+          heard.push(names[type] ?? 'UPDATE');
+          if (type === 1) wire.send(hello({ isServer: true, readsAnySplit: true }));
+          else if (type === 2 && answers) answer();
+          else if (type === 2) owed += 1;
+        },
+        foreignVersion: () => assert.fail(),
+      });
+      return { received: (piece) => reader.push(piece), ready() {}, closed() {} };
+    });
+    const host = client(network, ['s1']);
+    host.client.subscribe(100);
+    host.client.announce(Route.parse(a));
+    network.pass(1000);
+    assert.deepEqual(heard.splice(0), ['HELLO', 'KEEPALIVE', 'SUBSCRIBE', 'UPDATE']);
+    answers = false;
+    host.client.unsubscribe(100);
+    network.pass(20);
+    host.client.announce(Route.parse(b));
+    network.pass(20);
+    assert.deepEqual([heard.splice(0), owed], [['UNSUBSCRIBE', 'KEEPALIVE'], 1]);
+    answer();
+    network.pass(20);
+    assert.deepEqual(heard, ['UPDATE', 'UPDATE'], 'both routes, of which the server has dropped the first');
+  });
+
   test('is told a route of others for a prefix that it announces itself', () => {
     const network = new Simulation();
     serve(network, 's1');

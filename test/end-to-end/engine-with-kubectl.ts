@@ -18,6 +18,8 @@ export class EngineWithKubectl {
   readonly #program: Kubectl;
   readonly #folder: string;
   readonly #inNamespace: readonly string[];
+  /** How to end what was started and may still run. */
+  readonly #following: Set<() => Promise<void>>;
 
   private constructor(parts: {
     engine: RunningNetloom;
@@ -25,12 +27,14 @@ export class EngineWithKubectl {
     program: Kubectl;
     folder: string;
     inNamespace: readonly string[];
+    following: Set<() => Promise<void>>;
   }) {
     this.engine = parts.engine;
     this.#run = parts.run;
     this.#program = parts.program;
     this.#folder = parts.folder;
     this.#inNamespace = parts.inNamespace;
+    this.#following = parts.following;
   }
 
   static async start(): Promise<EngineWithKubectl> {
@@ -39,10 +43,11 @@ export class EngineWithKubectl {
     process.env['KUBE_EDITOR'] = `sed -i -E -f ${join(folder, 'edit.sed')}`;
     const [program, engine] = await Promise.all([kubectl(), RunningNetloom.start('engine')]);
     const run = await kubectlFor({ kubeconfig: engine.kubeconfig });
-    return new EngineWithKubectl({ engine, run, program, folder, inNamespace: [] });
+    return new EngineWithKubectl({ engine, run, program, folder, inNamespace: [], following: new Set() });
   }
 
   async stop(): Promise<void> {
+    await Promise.all([...this.#following].map((stop) => stop()));
     await this.engine.stopAndRemove();
     await rm(this.#folder, { recursive: true });
   }
@@ -56,6 +61,7 @@ export class EngineWithKubectl {
       program: this.#program,
       folder: this.#folder,
       inNamespace: ['--namespace', name],
+      following: this.#following,
     });
   }
 
@@ -106,6 +112,11 @@ export class EngineWithKubectl {
       wake();
     });
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
+    const stop = async () => {
+      child.kill();
+      await ended;
+    };
+    this.#following.add(stop);
     return {
       ended,
       async lines(count) {
@@ -120,10 +131,7 @@ export class EngineWithKubectl {
         assert.ok(lines.length >= count, `kubectl ${words} printed only ${JSON.stringify(lines)}`);
         return lines;
       },
-      async stop() {
-        child.kill();
-        await ended;
-      },
+      stop,
     };
   }
 }

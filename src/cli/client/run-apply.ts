@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../api/json.ts';
-import { isJsonObject } from '../../api/json.ts';
+import { equalJson, type JsonObject } from '../../api/json.ts';
+import { metadataOf } from '../../api/object.ts';
 import { ApiError } from '../../api/status.ts';
 import { objectPath, query } from '../../runtime/paths.ts';
 import { refusal } from '../../runtime/refusal.ts';
@@ -63,13 +63,13 @@ async function applyOne(
   for (const warning of answer.warnings) terminal.warn(`Warning: ${warning}`);
   if (answer.status >= 400) throw refusal(answer.status, answer.body);
   if (answer.status === 201) return 'created';
-  return versionOf(before.body) === versionOf(answer.body) ? 'unchanged' : 'changed';
+  return equalJson(substance(before.body), substance(answer.body)) ? 'unchanged' : 'changed';
 }
 
 /** What only servers write does not belong into what is applied; exported objects carry it. */
 function cleaned(object: JsonObject): JsonObject {
   const { status: _, ...rest } = object;
-  const metadata = isJsonObject(object['metadata']) ? { ...object['metadata'] } : {};
+  const metadata = { ...metadataOf(object) };
   for (const field of ['managedFields', 'resourceVersion', 'uid', 'creationTimestamp', 'generation'])
     delete metadata[field];
   return { ...rest, metadata };
@@ -90,8 +90,11 @@ export const placeOf = (
   name: manifest.name,
 });
 
-function versionOf(object: JsonObject): unknown {
-  return isJsonObject(object['metadata']) ? object['metadata']['resourceVersion'] : undefined;
+/** What an object says, without its status: controllers write that at any moment, and with it the version. */
+function substance(object: JsonObject): JsonObject {
+  const { status: _, ...rest } = object;
+  const { resourceVersion: __, managedFields: ___, ...metadata } = metadataOf(object);
+  return { ...rest, metadata };
 }
 
 const advice = (error: ApiError): string =>

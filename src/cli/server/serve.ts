@@ -96,17 +96,24 @@ async function explained(error: unknown, { host, port, directory }: ServerOption
   }
 }
 
-/** Resolves at the first SIGINT or SIGTERM; the second one ends the process as it is. */
+/** Resolves at the first SIGINT or SIGTERM; one that comes later ends the process as it is. */
 function signalled(log: Log): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  let count = 0;
+  let first: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      count += 1;
-      if (count > 1) process.exit(130);
-      log.info('stopping', { signal });
-      resolve();
+      const now = system.uptime();
+      if (first === undefined) {
+        first = now;
+        log.info('stopping', { signal });
+        resolve();
+      } else if (now - first > SAME_KEYSTROKE) {
+        process.exit(130);
+      }
     });
   }
   return promise;
 }
+
+/** npm hands on what the terminal has already told everybody: one Ctrl-C comes twice within these milliseconds. */
+const SAME_KEYSTROKE = 500;

@@ -226,11 +226,62 @@ describe('objects of the engine', () => {
     await api.post(MAPS, configMap('one-name'));
     assert.equal((await api.put(`${MAPS}/one-name`, configMap('other-name'))).status, 400);
     assert.equal((await api.post(MAPS, configMap('x', {}, { namespace: 'kube-system' }))).status, 400);
+    const nameless = { apiVersion: 'v1', kind: 'ConfigMap', metadata: {} };
+    assert.equal((await api.put(`${MAPS}/one-name`, nameless)).status, 400);
   });
 
-  test('what is not served is not found, in plain text', async () => {
-    const { status, body } = await api.get('/apis/nobody.example/v1/things');
-    assert.equal(status, 404);
-    assert.equal(body['message'], '404 page not found');
+  test('custom objects and what is applied must say what they are', async () => {
+    const { apiVersion: _, kind: __, ...unsaid } = gadget('unsaid');
+    assert.equal((await api.post(GADGETS, unsaid)).status, 400);
+    await api.patch(`${MAPS}/owned?fieldManager=me`, 'apply', configMap('owned', { x: '1' }));
+    const nothing = await api.patch(`${MAPS}/owned?fieldManager=me`, 'apply', { metadata: { name: 'owned' } });
+    assert.equal(nothing.status, 400);
+    assert.deepEqual((await api.get(`${MAPS}/owned`)).body['data'], { x: '1' });
+  });
+
+  test('an apply patch with a uid makes nothing new, one with a version does', async () => {
+    const withUid = configMap('lost', {}, { uid: 'd7c2aa9c-7bd1-4e0b-9d8b-000000000000' });
+    assert.equal((await api.patch(`${MAPS}/lost?fieldManager=me`, 'apply', withUid)).status, 409);
+    const withVersion = configMap('lost', {}, { resourceVersion: '5' });
+    assert.equal((await api.patch(`${MAPS}/lost?fieldManager=me`, 'apply', withVersion)).status, 201);
+  });
+
+  test('force is for apply patches alone', async () => {
+    await api.post(MAPS, configMap('gentle'));
+    const { status, body } = await api.patch(`${MAPS}/gentle?force=true`, 'merge', {});
+    assert.equal(status, 422);
+    assert.equal(at(body, 'details.causes.0.field'), 'force');
+  });
+
+  test('a custom object is replaced only with its version in hand', async () => {
+    await api.post(GADGETS, gadget('versioned'));
+    const { status, body } = await api.put(`${GADGETS}/versioned`, gadget('versioned'));
+    assert.equal(status, 422);
+    assert.match(String(body['message']), /^gadgets\.test\.example "versioned" is invalid: metadata\.resourceVersion/);
+  });
+
+  test('what is not served is not found: with a Status in a built-in group, else in plain text', async () => {
+    for (const path of ['/apis/nobody.example/v1/things', '/apis/test.example/v1/things', '/apis/nobody.example/v1']) {
+      const { status, body } = await api.get(path);
+      assert.deepEqual([status, body['message']], [404, '404 page not found']);
+    }
+    for (const path of ['/api/v1/things', '/apis/apps/v1/things', '/apis/apps/v9', `${MAPS}/x/y`]) {
+      const { status, body } = await api.get(path);
+      assert.deepEqual([status, body['reason']], [404, 'NotFound'], path);
+    }
+  });
+
+  test('without a namespace, what lives in one can be listed and nothing else', async () => {
+    assert.equal((await api.get('/api/v1/configmaps')).status, 200);
+    assert.equal((await api.post('/api/v1/configmaps', configMap('x'))).status, 405);
+    assert.equal((await api.delete('/api/v1/configmaps')).status, 405);
+    assert.equal((await api.get('/api/v1/configmaps/x')).status, 404);
+    assert.equal((await api.post('/apis/test.example/v1/gadgets', gadget('x'))).status, 404);
+  });
+
+  test('an empty value of another type is a mistake, not nothing', async () => {
+    for (const data of [[], '', 0, false]) {
+      assert.equal((await api.post(MAPS, { ...configMap('mistaken'), data })).status, 422, JSON.stringify(data));
+    }
   });
 });

@@ -36,6 +36,11 @@ describe('the one form of an object', () => {
     });
   });
 
+  it('keeps what would say nothing in a field of another type', () => {
+    for (const data of [[], '', 0, false]) assert.deepEqual(core('ConfigMap', { data }), { data });
+    assert.deepEqual(podWith({ args: {}, stdin: '' }), onlyContainer({ args: {}, stdin: '' }));
+  });
+
   it('spells quantities in one way', () => {
     const resources = { limits: { cpu: 0.5, memory: '1024Mi' } };
     assert.deepEqual(podWith({ resources }), onlyContainer({ resources: { limits: { cpu: '500m', memory: '1Gi' } } }));

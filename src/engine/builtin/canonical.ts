@@ -22,7 +22,7 @@ export function canonicalize(object: JsonObject, schema: JsonSchema): void {
         // In a map of texts, null is the empty text: that is how Go reads it.
         if (node.additionalProperties === childSchema && childSchema?.type === 'string') setKey(value, key, '');
         else delete value[key];
-      } else if (isEmpty(child) && !Array.isArray(value) && empties.has(key)) {
+      } else if (isEmpty(child, childSchema?.type) && !Array.isArray(value) && empties.has(key)) {
         delete value[key];
       } else if (childSchema !== undefined) {
         const spelling = spellingOf(childSchema);
@@ -33,11 +33,13 @@ export function canonicalize(object: JsonObject, schema: JsonSchema): void {
   }
 }
 
-const isEmpty = (value: Json): boolean =>
-  value === '' ||
-  value === 0 ||
-  value === false ||
-  (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+/** Whether a value says nothing. What would say nothing in a field of another type is a mistake, and stays to be found. */
+function isEmpty(value: Json, type: string | undefined): boolean {
+  const own = Array.isArray(value) ? 'array' : typeof value;
+  if (type !== undefined && own !== (type === 'integer' ? 'number' : type)) return false;
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
+  return value === '' || value === 0 || value === false;
+}
 
 function schemaOfChild(node: JsonSchema, value: JsonObject | Json[], key: string): JsonSchema | undefined {
   if (Array.isArray(value)) return node.items;

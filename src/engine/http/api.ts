@@ -1,6 +1,7 @@
 import { ApiError, badRequest, internalError, type Status } from '../../api/status.ts';
 import { mayReadPath, refusePath } from '../auth/access.ts';
 import type { Context } from '../objects/context.ts';
+import { groupOf } from '../resources/catalog.ts';
 import { RevisionMismatch, Unstorable, WriteFailed } from '../store/errors.ts';
 import { type Answer, type Call, isStream, jsonAnswer, type Stream, textAnswer } from './call.ts';
 import type { Discovery } from './discovery.ts';
@@ -61,11 +62,11 @@ export class Api {
     const path = parseResourcePath(call.path);
     if (path !== undefined) {
       const { context, reviews } = this.#parts;
-      return (await handleResource(context, reviews, path, call)) ?? NOT_FOUND;
+      return (await handleResource(context, reviews, path, call)) ?? this.#nothingAt(call.path);
     }
     if (!mayReadPath(call.user, call.path)) throw refusePath(call.user, call.method.toLowerCase(), call.path);
-    if (call.method !== 'GET' && call.method !== 'HEAD') return NOT_FOUND;
-    return this.#document(call) ?? NOT_FOUND;
+    const document = call.method === 'GET' || call.method === 'HEAD' ? this.#document(call) : undefined;
+    return document ?? this.#nothingAt(call.path);
   }
 
   #document(call: Call): Answer | undefined {
@@ -114,6 +115,18 @@ export class Api {
     return undefined;
   }
 
+  /** Within a built-in group, what is not served is a Status; for any other path, and for custom groups, it is plain text. */
+  #nothingAt(path: string): Answer {
+    const [, root, group = ''] = path.split('/');
+    const { resources } = this.#parts.context.catalog;
+    const isBuiltIn = resources.some(
+      (each) =>
+        each.definition === undefined && each.endpoints.some((endpoint) => groupOf(endpoint.apiVersion) === group),
+    );
+    if (root !== 'api' && !(root === 'apis' && isBuiltIn)) return NO_SUCH_GROUP;
+    return statusAnswer(new ApiError(404, 'NotFound', 'the server could not find the requested resource', {}).status);
+  }
+
   #paths(): string[] {
     const versions = this.#parts.discovery
       .groupVersions()
@@ -135,8 +148,8 @@ export class Api {
   }
 }
 
-/** What kube-apiserver says where it serves nothing: not even a Status. */
-const NOT_FOUND: Answer = textAnswer(404, '404 page not found\n');
+/** What kube-apiserver says of a group that it does not know: not even a Status. */
+const NO_SUCH_GROUP: Answer = textAnswer(404, '404 page not found\n');
 
 function statusAnswer(status: Status): Answer {
   const seconds = status.details?.retryAfterSeconds;

@@ -19,7 +19,7 @@ import { eventFormat, objectFormat, type Rendering, renderList, renderOne } from
 import { isReview, type Reviews } from './reviews.ts';
 import { readScale, scaleColumns, writeScale } from './scale.ts';
 import type { IncludeObject } from './table.ts';
-import { deleteOptions, requireFieldManager, writeOptions } from './write-options.ts';
+import { deleteOptions, forceIn, writeOptions } from './write-options.ts';
 
 /** Answers a request about objects. `undefined` where nothing is served under that path. */
 export async function handleResource(
@@ -53,8 +53,10 @@ export async function handleResource(
   }
   requireSensibleName(path.name);
   // Without a namespace, objects that live in namespaces can only be looked at all together.
-  if (resource.namespaced && path.namespace === '' && verb !== 'list' && verb !== 'watch' && !isReview(resource))
+  if (resource.namespaced && path.namespace === '' && verb !== 'list' && verb !== 'watch' && !isReview(resource)) {
+    if (resource.definition === undefined && path.name === '') throw methodNotAllowed(resource, verb ?? call.method);
     return undefined;
+  }
   const served: readonly Verb[] = subresource?.verbs ?? endpoint.verbs;
   if (verb === undefined || !served.includes(verb)) throw methodNotAllowed(resource, verb ?? call.method.toLowerCase());
   const answer = await perform(context, reviews, verb, target, subresource, call);
@@ -126,10 +128,10 @@ async function perform(
     }
     case 'patch': {
       const type = mediaTypeOf(call.contentType);
-      if (type === PATCH_TYPES.apply) requireFieldManager(call);
+      const force = forceIn(call, type === PATCH_TYPES.apply);
       const options = writeOptions(call, 'PatchOptions');
       const { value, duplicates } = await valueIn(call, type);
-      const request = { type, patch: value, duplicates, force: isTrue(call.query.get('force')) };
+      const request = { type, patch: value, duplicates, force };
       return written(await patch(context, target, request, options), rendering, options.warnings);
     }
     case 'delete':

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../api/json.ts';
 import { badRequest, type FieldError, invalid } from '../../api/status.ts';
 import type { WriteOptions } from '../objects/context.ts';
 import type { DeleteOptions } from '../objects/delete.ts';
+import { isTrue } from '../objects/watch.ts';
 import type { Call } from './call.ts';
 
 /** What the query says about how to write. `kind` is that of the options, for refusals. */
@@ -46,11 +47,17 @@ export function writeOptions(
   };
 }
 
-export function requireFieldManager(call: Call): void {
-  if ((call.query.get('fieldManager') ?? '') !== '') return;
-  throw invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [
-    { type: 'Required', field: 'fieldManager', detail: 'is required for apply patch' },
-  ]);
+/** Whether fields are taken from others by force, which only an apply patch can ask for; that must say for whom. */
+export function forceIn(call: Call, isApply: boolean): boolean {
+  const refuse = (fault: FieldError) => invalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [fault]);
+  if (isApply && (call.query.get('fieldManager') ?? '') === '') {
+    throw refuse({ type: 'Required', field: 'fieldManager', detail: 'is required for apply patch' });
+  }
+  const force = isTrue(call.query.get('force'));
+  if (force && !isApply) {
+    throw refuse({ type: 'Forbidden', field: 'force', detail: 'may not be specified for non-apply patch' });
+  }
+  return force;
 }
 
 /** The program's own name for itself, up to its version. */

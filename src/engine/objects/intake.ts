@@ -42,7 +42,9 @@ export function fillIn(endpoint: Endpoint, object: JsonObject): void {
 export function requireIdentity(target: Target, object: JsonObject): JsonObject {
   const { endpoint, namespace, name } = target;
   const { kind } = endpoint.resource;
-  if (object['kind'] === undefined && object['apiVersion'] === undefined) {
+  // Built-in kinds are known by the address; custom ones must say what they are.
+  const saysNothing = object['kind'] === undefined && object['apiVersion'] === undefined;
+  if (saysNothing && endpoint.resource.definition === undefined) {
     object['kind'] = kind;
     object['apiVersion'] = endpoint.apiVersion;
   }

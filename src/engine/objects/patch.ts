@@ -1,6 +1,6 @@
 import { cloneJson, isJsonObject, type Json } from '../../api/json.ts';
 import { metadataOf } from '../../api/object.ts';
-import { badRequest, modified, notFound, unsupportedMediaType } from '../../api/status.ts';
+import { badRequest, conflict, modified, notFound, unsupportedMediaType } from '../../api/status.ts';
 import { jsonPatch } from '../patch/json-patch.ts';
 import { applyPatch } from '../patch/managed-fields/apply.ts';
 import { mergePatch } from '../patch/merge-patch.ts';
@@ -85,6 +85,9 @@ async function apply(
   const { endpoint, namespace, name, subresource } = target;
   if (!isJsonObject(document))
     throw badRequest('an apply patch is an object: the fields that the applier wants to own');
+  if (document['kind'] === undefined || document['apiVersion'] === undefined) {
+    throw badRequest('an apply patch says what it is: its apiVersion or its kind is missing');
+  }
   const applied = cloneJson(document);
   const metadata = requireIdentity(target, applied);
   if (metadata['managedFields'] !== undefined) {
@@ -93,7 +96,14 @@ async function apply(
   const old = context.store.newest(endpoint.resource.id, namespace, name);
   const live = old === undefined ? undefined : objectOf(endpoint, old);
   const asked = metadata['resourceVersion'] ?? '';
-  if (asked !== '' && asked !== String(old?.revision ?? '')) throw modified(endpoint.resource, name);
+  if (old !== undefined && asked !== '' && asked !== String(old.revision)) throw modified(endpoint.resource, name);
+  if (old === undefined && (metadata['uid'] ?? '') !== '') {
+    throw conflict(
+      endpoint.resource,
+      name,
+      'the patch is for an object with a uid, but there is no object of that name',
+    );
+  }
   delete metadata['resourceVersion'];
   const object = applyPatch({
     live,

@@ -1,7 +1,7 @@
 import { cloneJson, equalJson, isJsonObject, type JsonObject } from '../../api/json.ts';
 import type { ApiObject } from '../../api/object.ts';
 import { metadataOf } from '../../api/object.ts';
-import { conflict, type FieldError, invalid, modified, notFound } from '../../api/status.ts';
+import { badRequest, conflict, type FieldError, invalid, modified, notFound } from '../../api/status.ts';
 import { keepIdleTimes } from '../patch/managed-fields/times.ts';
 import { trackUpdate } from '../patch/managed-fields/update.ts';
 import { type Endpoint, nameOf, uidOf } from '../resources/resource.ts';
@@ -21,6 +21,9 @@ export async function update(
 ): Promise<Written> {
   const { endpoint, namespace, name } = target;
   const { resource } = endpoint;
+  if (nameOf(submission.object) === '') {
+    throw badRequest(`metadata.name is missing: the object that replaces "${name}" must carry its name`);
+  }
   const metadata = requireIdentity(target, submission.object);
   for (;;) {
     const old = context.store.newest(resource.id, namespace, name);
@@ -29,7 +32,10 @@ export async function update(
       return create(context, target, submission, options);
     }
     const asked = metadata['resourceVersion'] ?? '';
-    if (asked === '' && !resource.rules.unconditionalUpdate) throw invalid(resource, name, [VERSION_MISSING]);
+    if (asked === '' && !resource.rules.unconditionalUpdate) {
+      // Here kube-apiserver names the plural, where faults of the object's own name the kind.
+      throw invalid({ group: resource.group, kind: resource.plural }, name, [VERSION_MISSING]);
+    }
     if (asked !== '' && asked !== String(old.revision)) throw modified(resource, name);
     try {
       // A write that may be tried again works on a copy.

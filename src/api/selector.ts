@@ -240,3 +240,9 @@ function tokens(text: string): Token[] {
   }
   return found;
 }
+
+/** A label selector as objects carry it: `labelSelector` reads it. */
+export interface LabelSelector {
+  matchLabels?: Record<string, string>;
+  matchExpressions?: { key: string; operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'; values?: string[] }[];
+}

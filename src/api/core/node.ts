@@ -1,0 +1,36 @@
+import type { Condition } from '../condition.ts';
+import { builtinKind } from '../kind.ts';
+import type { ApiObject } from '../object.ts';
+
+/** What Netloom reads and writes of Nodes, which every server brings along. */
+export const Node = builtinKind<Node>('', 'v1', 'Node', 'nodes', 'Cluster');
+export interface Node extends ApiObject {
+  spec: {
+    podCIDR?: string;
+    podCIDRs?: string[];
+    unschedulable?: boolean;
+    taints?: Taint[];
+  };
+  status?: {
+    capacity?: Record<string, string>;
+    allocatable?: Record<string, string>;
+    conditions?: NodeCondition[];
+    addresses?: { type: 'InternalIP' | 'ExternalIP' | 'Hostname'; address: string }[];
+    daemonEndpoints?: { kubeletEndpoint?: { Port: number } };
+    nodeInfo?: Record<string, string>;
+  };
+}
+
+export interface NodeCondition extends Condition {
+  lastHeartbeatTime?: string;
+}
+
+export interface Taint {
+  key: string;
+  value?: string;
+  effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+  timeAdded?: string;
+}
+
+/** On a Node: the address that other hosts route to for its pods, where that is not its InternalIP. */
+export const UNDERLAY_ADDRESS = 'netloom.io/underlay-address';

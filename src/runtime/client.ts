@@ -31,8 +31,8 @@ export interface WatchOptions {
   signal?: AbortSignal;
 }
 
-/** A merge patch (RFC 7386) or a JSON patch (RFC 6902). */
-export type Patch = { merge: JsonObject } | { json: Json[] };
+/** A merge patch (RFC 7386), a JSON patch (RFC 6902), or one that merges lists of built-in kinds by their keys. */
+export type Patch = { merge: JsonObject } | { json: Json[] } | { strategic: JsonObject };
 
 export interface DeleteOptions {
   /** Only if it is still this object, in this version. */
@@ -116,7 +116,7 @@ export class Client implements LiveReader {
   /** With `metadata.resourceVersion` in the result, a patch is refused when the object was changed since. */
   async patch<T extends ApiObject>(kind: Kind<T>, ref: Ref, patch: Patch, subresource?: 'status'): Promise<T> {
     const path = objectPath(kind, ref, subresource) + query({ fieldManager: this.#fieldManager });
-    const [body, type]: [Json, string] = 'merge' in patch ? [patch.merge, 'merge-patch'] : [patch.json, 'json-patch'];
+    const [body, type] = bodyAndType(patch);
     return objectOf(kind, await this.#ask({ method: 'PATCH', path, body, contentType: `application/${type}+json` }));
   }
 
@@ -220,6 +220,11 @@ export class Client implements LiveReader {
     if (answer.status >= 400) throw refusal(answer.status, answer.body);
     return answer.body;
   }
+}
+
+function bodyAndType(patch: Patch): [Json, string] {
+  if ('merge' in patch) return [patch.merge, 'merge-patch'];
+  return 'json' in patch ? [patch.json, 'json-patch'] : [patch.strategic, 'strategic-merge-patch'];
 }
 
 export interface Snapshot<T> {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../api/json.ts';
 import type { JsonSchema } from '../../api/json-schema.ts';
-import { formatQuantity, parseQuantity } from './quantity.ts';
+import { formatQuantity, parseQuantity } from '../../api/quantity.ts';
 import { setKey } from './reading.ts';
 import { omittedWhenEmpty, type Spelling, spellingOf } from './schemas.ts';
 

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../../api/json.ts';
+import { formatQuantity, parseQuantity, QUANTITY_FAULT } from '../../api/quantity.ts';
 import { badRequest } from '../../api/status.ts';
 import { parseJsonValue } from '../schema/strict-json.ts';
 import type { WireReader } from './protobuf-wire.ts';
-import { formatQuantity, parseQuantity, QUANTITY_FAULT } from './quantity.ts';
 
 /** Reads a JSONSchemaProps. */
 export type ReadSchema = (reader: WireReader) => JsonObject;

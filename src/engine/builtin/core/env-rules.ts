@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../api/json.ts';
+import { formatQuantity, parseQuantity } from '../../../api/quantity.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { dnsSubdomainFaults, qualifiedNameFaults } from '../../../api/syntax.ts';
 import { invalidFor, invalidValue, required, unsupported } from '../field-errors.ts';
-import { formatQuantity, parseQuantity } from '../quantity.ts';
 import { objectAt, objectsAt, textAt } from '../reading.ts';
 import { dataKeyFaults } from './data-keys.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../api/json.ts';
-import { formatQuantity, parseQuantity, roundedUpToMilli } from '../quantity.ts';
+import { formatQuantity, parseQuantity, roundedUpToMilli } from '../../../api/quantity.ts';
 import {
   entriesAt,
   fill,

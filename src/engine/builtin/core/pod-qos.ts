@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../api/json.ts';
-import { parseQuantity } from '../quantity.ts';
+import { parseQuantity } from '../../../api/quantity.ts';
 import { objectAt, objectsAt, specOf } from '../reading.ts';
 
 /** What a pod may count on when its node runs short: fixed when the pod is created. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../api/json.ts';
+import { formatQuantity, NANOS_PER_ONE, parseQuantity, QUANTITY_FAULT, type Quantity } from '../../../api/quantity.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { qualifiedNameFaults } from '../../../api/syntax.ts';
 import { invalidFor, invalidValue, required } from '../field-errors.ts';
-import { formatQuantity, NANOS_PER_ONE, parseQuantity, QUANTITY_FAULT, type Quantity } from '../quantity.ts';
 import { entriesAt, objectAt } from '../reading.ts';
 
 /** How much of what a container needs, and how much it may take. */

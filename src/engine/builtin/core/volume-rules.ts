@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../api/json.ts';
+import { parseQuantity } from '../../../api/quantity.ts';
 import type { FieldError } from '../../../api/status.ts';
 import { dnsLabelFaults, dnsSubdomainFaults } from '../../../api/syntax.ts';
 import { duplicate, forbiddenField, invalidFor, invalidValue, required, unsupported } from '../field-errors.ts';
-import { parseQuantity } from '../quantity.ts';
 import { isAbsent, numberAt, objectAt, objectsAt, optionalNumberAt, textAt } from '../reading.ts';
 import { validateFieldRef, validateResourceRef } from './env-rules.ts';
 

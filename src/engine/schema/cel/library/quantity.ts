@@ -1,5 +1,5 @@
 import type { Environment } from '@marcbachmann/cel-js';
-import { NANOS_PER_ONE, parseQuantity, QUANTITY_FAULT } from '../../../builtin/quantity.ts';
+import { NANOS_PER_ONE, parseQuantity, QUANTITY_FAULT } from '../../../../api/quantity.ts';
 import { definer } from './define.ts';
 
 /** `quantity("500Mi")` and what can be asked of it. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../api/json.ts';
+import type { Json } from './json.ts';
 
 /** An amount of a resource, exact to a billionth, and how it likes to be written. */
 export interface Quantity {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { AdmissionOperation } from '../api/admission.ts';
+import { Service } from '../api/core/service.ts';
 import type { DeclaredKind } from '../api/kind.ts';
+import { AddressBlock, type AddressHolder } from '../api/netloom.io/address-block.ts';
 import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
 import { NetConfig, type NetConfigNetwork } from '../api/network.openstack.org/netconfig.ts';
+import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import type { ApiObject } from '../api/object.ts';
 import { ApiError } from '../api/status.ts';
 import { ipamAdmission } from './admission.ts';
@@ -223,6 +226,93 @@ describe('an IPSet', () => {
       `${invalid}[spec.networks[0].fixedIP: Invalid value: "fd00::5": cannot mix IPv4 and IPv6: the subnet is IPv4 (172.18.0.0/24), ` +
         'spec.networks[0].fixedIP: Invalid value: "fd00::5": address is not in CIDR 172.18.0.0/24]',
     );
+  });
+
+  describe('that asks for an address which is held', () => {
+    const taken = { ...storage, fixedIP: '172.18.0.10' };
+    const refusal = (holder: string, where = '') =>
+      `${invalid}spec.networks[0].fixedIP: Invalid value: "172.18.0.10": the address is held by ${holder}${where}: ask for another one or for any, or delete ${holder} first`;
+    /** Puts on record that somebody has the address. */
+    const hold = (holder: AddressHolder) =>
+      lab.world.client.create(AddressBlock, {
+        metadata: { name: 'underlay-172.18.0.0-24', namespace: NAMESPACE },
+        spec: {
+          space: 'underlay',
+          prefix: '172.18.0.0/24',
+          holdings: [{ address: '172.18.0.10', holder, network: 'n', subnet: '', since: '2026-01-01T00:00:00Z' }],
+        },
+      });
+    const holderOf = ({ kind, metadata: { name, uid } }: ApiObject, apiGroup?: string): AddressHolder => ({
+      ...(apiGroup === undefined ? {} : { apiGroup }),
+      kind,
+      name,
+      uid,
+    });
+    const openstack = 'network.openstack.org';
+    const firstIpSet = async (finalizers: string[] = []): Promise<IPSet> => {
+      const spec = { immutable: false, networks: [storage] };
+      const created = await lab.world.client.create(IPSet, {
+        metadata: { name: 'first', namespace: NAMESPACE, finalizers },
+        spec,
+      });
+      await hold(holderOf(created, openstack));
+      return created;
+    };
+
+    beforeEach(() => lab.netConfig(network()));
+
+    it('is refused, and told by whom', async () => {
+      await firstIpSet();
+      assert.equal(await create(taken), refusal('IPSet/first'));
+    });
+
+    it('may wait for somebody who is being deleted', async () => {
+      const first = await firstIpSet(['example.com/drain']);
+      await lab.world.client.delete(IPSet, { name: first.metadata.name, namespace: NAMESPACE });
+      assert.equal(await create(taken), '');
+    });
+
+    it('may wait for what somebody left behind who is gone', async () => {
+      await firstIpSet();
+      await lab.world.client.delete(IPSet, { name: 'first', namespace: NAMESPACE });
+      assert.equal(await create(taken), '');
+      await lab.create('first');
+      assert.equal(await create(taken), '', 'another one of that name has nothing to do with it');
+    });
+
+    it('is told so when it adds a network, and not again when it changes anything else', async () => {
+      await firstIpSet();
+      assert.equal(
+        await asked(IPSet, { operation: 'UPDATE', object: ipSet([taken]), oldObject: ipSet([]) }),
+        refusal('IPSet/first'),
+      );
+      const [waiting, changed] = [ipSet([taken]), ipSet([taken], { immutable: true })];
+      assert.equal(await asked(IPSet, { operation: 'UPDATE', object: changed, oldObject: waiting }), '');
+    });
+
+    it('inherits from the Reservation of its name, and from no other', async () => {
+      const spec = { ipSetRef: {}, reservation: {} };
+      const metadata = { name: 'edpm-compute-0', namespace: NAMESPACE };
+      await hold(holderOf(await lab.world.client.create(Reservation, { metadata, spec }), openstack));
+      assert.equal(await create(taken), '');
+      const object = { ...ipSet([taken]), metadata: { ...ipSet([]).metadata, name: 'edpm-compute-1' } };
+      assert.equal(
+        await asked(IPSet, { operation: 'CREATE', object }),
+        refusal('Reservation/edpm-compute-0').replace('"edpm-compute-0" is', '"edpm-compute-1" is'),
+      );
+    });
+
+    it('is refused what a Service has, in whichever namespace', async () => {
+      const service = { name: 'web', namespace: 'shop' };
+      const { metadata } = await lab.world.client.create(Service, { metadata: service, spec: {} });
+      await hold({ kind: 'Service', ...service, uid: metadata.uid });
+      assert.equal(await create(taken), refusal('Service/web', ' in namespace shop'));
+    });
+
+    it('is refused what an object of an unknown kind has', async () => {
+      await hold({ apiGroup: 'example.com', kind: 'Printer', name: 'laser', uid: '7' });
+      assert.equal(await create(taken), refusal('Printer/laser'));
+    });
   });
 
   it('asks for a network twice only in two families', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type Faults, noFaults } from '../../test/simulation/faults.ts';
 import type { SimulatedTransport } from '../../test/simulation/transport.ts';
 import { type World, world } from '../../test/simulation/world.ts';
+import { Service } from '../api/core/service.ts';
 import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
@@ -37,7 +38,7 @@ export class Lab {
   constructor({ seed = 1 }: { seed?: number } = {}) {
     this.world = world({
       seed,
-      kinds: [NetConfig, IPSet, Reservation, AddressBlock, IPAddressPool, Event],
+      kinds: [NetConfig, IPSet, Reservation, AddressBlock, IPAddressPool, Service, Event],
       level: 'error',
     });
   }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Family } from '../api/address.ts';
+import { Address, type Family } from '../api/address.ts';
 import type { Admission, LiveReader } from '../api/admission.ts';
+import { requestsIn } from '../api/network.openstack.org/ipset.faults.ts';
 import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
 import { memberFaults } from '../api/network.openstack.org/netconfig.faults.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
@@ -9,6 +10,7 @@ import { type FieldError, forbidden, invalid } from '../api/status.ts';
 import { asKind } from './admitted.ts';
 import { Networks, type Subnet } from './networks.ts';
 import { FINALIZER, isOurs } from './reservation.ts';
+import { takenText, whoHas } from './taken.ts';
 
 export const ipSetAdmission: Admission = {
   kind: IPSet,
@@ -33,9 +35,28 @@ export const ipSetAdmission: Admission = {
     // Labels and finalizers may change whatever has become of the NetConfig.
     if (old !== undefined && isDeepStrictEqual(ipSet.spec, old.spec)) return;
     const faults = requestFaults(ipSet.spec.networks, await networksOf(ipSet, live));
+    faults.push(...(await takenFaults(ipSet, old, live)));
     if (faults.length > 0) throw invalid(IPSet, ipSet.metadata.name, faults);
   },
 };
+
+/** What is asked for by number and held by somebody else. What was asked for before may go on waiting. */
+async function takenFaults(ipSet: IPSet, old: IPSet | undefined, live: LiveReader): Promise<FieldError[]> {
+  const { name, namespace = '' } = ipSet.metadata;
+  const { networks } = ipSet.spec;
+  const before = new Set(requestsIn(networks, old?.spec.networks ?? []).values());
+  const faults = await Promise.all(
+    networks.map(async (request, i): Promise<FieldError[]> => {
+      const { fixedIP = '' } = request;
+      const address = before.has(request) ? undefined : Address.parse(fixedIP);
+      if (address === undefined) return [];
+      const holder = await whoHas(address, { namespace, kind: IPSet.kind, name }, live);
+      if (holder === undefined) return [];
+      return [fault(`spec.networks[${i}].fixedIP`, fixedIP, takenText(holder))];
+    }),
+  );
+  return faults.flat();
+}
 
 async function networksOf({ metadata: { name, namespace = '' } }: IPSet, live: LiveReader): Promise<Networks> {
   const [netConfig, ...others] = await live.list(NetConfig, namespace);

@@ -91,18 +91,21 @@ describe('answers about addresses', () => {
     assert.deepEqual([wrong.code, wrong.stderr], [2, 'netloom: "172.17.0.500" is not an IP address\n']);
   });
 
-  test('why an IPSet waits for an address that is taken, and what to do about it', async () => {
-    await apply(ipSet('rival', 'name: InternalApi, fixedIP: 172.17.0.150'));
-    const { code, stdout } = await settled('ipset/rival');
+  test('why an IPSet does not get the address that it asks for, and what to do about it', async () => {
+    await apply(ipSet('excluded', 'name: InternalApi, fixedIP: 172.17.0.10'));
+    const { code, stdout } = await settled('ipset/excluded');
     assert.equal(code, 1);
-    assert.match(stdout, /^IPSet rival in namespace default is not Ready$/m);
-    assert.match(stdout, /fixedIP 172\.17\.0\.150 of subnet subnet1 .* is held by IPSet edpm-compute-0 since/);
-    assert.match(stdout, /→ delete IPSet rival and create it anew with another fixedIP \(172\.17\.0\.11 is free\)/);
-    assert.match(stdout, /→ or delete IPSet edpm-compute-0: netloom delete ipset edpm-compute-0 -n default$/m);
-    const answer = JSON.parse((await own('explain', 'ipset', 'rival', '-o', 'json')).stdout);
+    assert.match(stdout, /^IPSet excluded in namespace default is not Ready$/m);
+    assert.match(stdout, /fixedIP 172\.17\.0\.10 is in excludeAddresses of subnet subnet1/);
+    assert.match(stdout, /→ take 172\.17\.0\.10 out of excludeAddresses of subnet subnet1 in NetConfig netconfig$/m);
+    assert.match(
+      stdout,
+      /→ or delete IPSet excluded and create it anew with another fixedIP \(172\.17\.0\.11 is free\)/,
+    );
+    const answer = JSON.parse((await own('explain', 'ipset', 'excluded', '-o', 'json')).stdout);
     assert.deepEqual(
       [answer.ready, answer.findings[0].about],
-      [false, { kind: 'IPSet', namespace: 'default', name: 'edpm-compute-0' }],
+      [false, { kind: 'NetConfig', namespace: 'default', name: 'netconfig' }],
     );
   });
 

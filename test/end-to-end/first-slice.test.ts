@@ -141,26 +141,65 @@ describe('from one command to an address', () => {
     );
   });
 
-  test('an address that is taken makes the IPSet wait with the reason, and is given when it comes free', async () => {
-    const namespace = await netloom(['apply', '--kubeconfig', up.kubeconfig, '-f', '-'], {
-      input: 'apiVersion: v1\nkind: Namespace\nmetadata: {name: waiting}\n',
-    });
-    assert.equal(namespace.code, 0, namespace.stderr);
-    assert.equal((await own('apply', '-n', 'waiting', '-f', EXAMPLE)).code, 0);
+  /** A new namespace; answers with what applies manifests to it. */
+  const inNamespace = async (namespace: string) => {
+    const apply = (input: string) =>
+      netloom(['apply', '--kubeconfig', up.kubeconfig, '-n', namespace, '-f', '-'], { input });
+    assert.equal((await apply(`apiVersion: v1\nkind: Namespace\nmetadata: {name: ${namespace}}\n`)).code, 0);
+    return apply;
+  };
+
+  test('an address that is taken is refused with the name of who has it, and given once that one is deleted', async () => {
+    const apply = await inNamespace('taken');
+    assert.equal((await own('apply', '-n', 'taken', '-f', EXAMPLE)).code, 0);
+    const get = async (name: string) =>
+      JSON.parse((await own('get', 'ipset', name, '-n', 'taken', '-o', 'json')).stdout);
+    await eventually(
+      () => get('edpm-compute-0'),
+      (ipSet) => at(ipSet, 'status.conditions.0.status') === 'True',
+    );
     const rival =
       'apiVersion: network.openstack.org/v1beta1\nkind: IPSet\nmetadata: {name: rival}\nspec:\n  networks: [{name: InternalApi, subnetName: subnet1, fixedIP: 172.17.0.150}]\n';
-    const applied = await netloom(['apply', '--kubeconfig', up.kubeconfig, '-n', 'waiting', '-f', '-'], {
-      input: rival,
-    });
-    assert.equal(applied.code, 0, applied.stderr);
-    const get = async () => JSON.parse((await own('get', 'ipset', 'rival', '-n', 'waiting', '-o', 'json')).stdout);
-    const waiting = await eventually(get, (ipSet) => at(ipSet, 'status.conditions.0.status') === 'False');
-    assert.match(String(at(waiting, 'status.conditions.0.message')), /172\.17\.0\.150.*edpm-compute-0/);
-    const described = await own('describe', 'ipset', 'rival', '-n', 'waiting');
-    assert.match(described.stdout, /Warning +\w+: .*172\.17\.0\.150/);
-    assert.equal((await own('delete', 'ipset', 'edpm-compute-0', '-n', 'waiting')).code, 0);
-    const served = await eventually(get, (ipSet) => at(ipSet, 'status.conditions.0.status') === 'True');
+    const refused = await apply(rival);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /"172\.17\.0\.150": the address is held by IPSet\/edpm-compute-0: ask for another/);
+    assert.equal((await own('delete', 'ipset', 'edpm-compute-0', '-n', 'taken')).code, 0);
+    assert.equal((await apply(rival)).code, 0);
+    const served = await eventually(
+      () => get('rival'),
+      (ipSet) => at(ipSet, 'status.conditions.0.status') === 'True',
+    );
     assert.equal(at(served, 'status.reservations.0.address'), '172.17.0.150');
+  });
+
+  test('who finds a subnet full waits with the reason, and is served when an address comes free', async () => {
+    const apply = await inNamespace('waiting');
+    const small =
+      'apiVersion: network.openstack.org/v1beta1\nkind: NetConfig\nmetadata: {name: small}\nspec:\n  networks: [{name: Small, subnets: [{name: subnet1, cidr: 10.9.0.0/24, allocationRanges: [{start: 10.9.0.9, end: 10.9.0.9}]}]}]\n';
+    const ipSet = (name: string) =>
+      `apiVersion: network.openstack.org/v1beta1\nkind: IPSet\nmetadata: {name: ${name}}\nspec:\n  networks: [{name: Small, subnetName: subnet1}]\n`;
+    const get = async (name: string) =>
+      JSON.parse((await own('get', 'ipset', name, '-n', 'waiting', '-o', 'json')).stdout);
+    for (const [object, status] of [
+      [ipSet('first'), 'True'],
+      [ipSet('second'), 'False'],
+    ] as const) {
+      const { code, stderr } = await apply(status === 'True' ? `${small}---\n${object}` : object);
+      assert.equal(code, 0, stderr);
+      await eventually(
+        () => get(status === 'True' ? 'first' : 'second'),
+        (found) => at(found, 'status.conditions.0.status') === status,
+      );
+    }
+    assert.match(String(at(await get('second'), 'status.conditions.0.message')), /none of 10\.9\.0\.9 is left/);
+    const described = await own('describe', 'ipset', 'second', '-n', 'waiting');
+    assert.match(described.stdout, /Warning +AddressNotAvailable: .*subnet1/);
+    assert.equal((await own('delete', 'ipset', 'first', '-n', 'waiting')).code, 0);
+    const served = await eventually(
+      () => get('second'),
+      (found) => at(found, 'status.conditions.0.status') === 'True',
+    );
+    assert.equal(at(served, 'status.reservations.0.address'), '10.9.0.9');
   });
 
   test('what is not possible is refused with the field, the value and what would be right', async () => {

@@ -17,6 +17,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -35,7 +36,7 @@ import (
 // Every group-version whose kinds may become built-in kinds of the engine.
 var groups = []func(*runtime.Scheme) error{
 	corev1.AddToScheme, appsv1.AddToScheme, authenticationv1.AddToScheme, authorizationv1.AddToScheme,
-	autoscalingv1.AddToScheme, batchv1.AddToScheme, coordinationv1.AddToScheme, discoveryv1.AddToScheme,
+	autoscalingv1.AddToScheme, batchv1.AddToScheme, certificatesv1.AddToScheme, coordinationv1.AddToScheme, discoveryv1.AddToScheme,
 	eventsv1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme, rbacv1.AddToScheme,
 	schedulingv1.AddToScheme, storagev1.AddToScheme, admissionregistrationv1.AddToScheme, apiextensionsv1.AddToScheme,
 }
@@ -55,6 +56,11 @@ var fixtureKinds = []schema.GroupVersionKind{
 	appsv1.SchemeGroupVersion.WithKind("Deployment"),
 	autoscalingv1.SchemeGroupVersion.WithKind("Scale"),
 	apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"),
+	certificatesv1.SchemeGroupVersion.WithKind("CertificateSigningRequest"),
+	rbacv1.SchemeGroupVersion.WithKind("Role"),
+	rbacv1.SchemeGroupVersion.WithKind("ClusterRole"),
+	rbacv1.SchemeGroupVersion.WithKind("RoleBinding"),
+	rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"),
 	authenticationv1.SchemeGroupVersion.WithKind("SelfSubjectReview"),
 	authenticationv1.SchemeGroupVersion.WithKind("TokenReview"),
 	authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"),

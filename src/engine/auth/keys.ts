@@ -9,6 +9,8 @@ import { ADMINISTRATORS } from './identity.ts';
 export interface Keys {
   readonly authority: KeyPair;
   readonly server: KeyPair;
+  /** With what the engine shows agents that it is the engine, when it asks for logs of a pod or for a command in it. */
+  readonly kubeletClient: KeyPair;
   /** The administrator's bearer token. */
   readonly adminToken: string;
 }
@@ -32,18 +34,21 @@ export async function loadKeys(directory: string, hosts: readonly string[], now:
     (pair) => isReadable(pair) && stillServes(pair, authority, hosts, now),
     async () => (await issuing()).issueServer(authority, hosts, now),
   );
-  await kept(
-    'admin',
-    (pair) => isReadable(pair) && stillServes(pair, authority, [], now),
-    async () => (await issuing()).issueClient(authority, { user: 'netloom-admin', groups: [ADMINISTRATORS] }, now),
-  );
+  const client = (name: string, user: string) =>
+    kept(
+      name,
+      (pair) => isReadable(pair) && stillServes(pair, authority, [], now),
+      async () => (await issuing()).issueClient(authority, { user, groups: [ADMINISTRATORS] }, now),
+    );
+  await client('admin', 'netloom-admin');
+  const kubeletClient = await client('kubelet-client', 'kube-apiserver-kubelet-client');
   const tokenFile = join(directory, 'admin.token');
   let adminToken = (await readIfThere(tokenFile))?.trim();
   if (adminToken === undefined || adminToken.length < 32) {
     adminToken = randomBytes(32).toString('base64url');
     await writePrivately(tokenFile, `${adminToken}\n`);
   }
-  return { authority, server, adminToken };
+  return { authority, server, kubeletClient, adminToken };
 }
 
 /** Replaces a file as a whole, readable by its owner alone: a crash leaves the old one or the new one. */

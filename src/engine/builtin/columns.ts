@@ -30,3 +30,10 @@ export const nameColumn: Column = column(
 export const ageColumn: Column = column('Age', { description: 'Time since the object was created.' }, (object, now) =>
   age(metadataOf(object)['creationTimestamp'], now),
 );
+
+/** What kinds without columns of their own show beside the name. */
+export const createdColumn: Column = column(
+  'Created At',
+  { type: 'date', description: 'When the object was created.' },
+  (object) => metadataOf(object)['creationTimestamp'] ?? null,
+);

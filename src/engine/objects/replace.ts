@@ -87,7 +87,9 @@ export async function replace(
   requireSameUid(target, before, submission.object);
   takeIn(endpoint, submission, options);
   let object = submission.object;
-  if (subresource === 'status') object = withStatusOf(endpoint, before, object);
+  const through = endpoint.subresources.find((each) => each.name === subresource)?.write;
+  if (through !== undefined) object = through(before, object, context.timestamp());
+  else if (subresource === 'status') object = withStatusOf(endpoint, before, object);
   else if (subresource === 'finalize') object = withFinalizersOf(before, object);
   else if (hasStatus(endpoint)) keepStatus(object, before);
   restoreServerFields(object, before);
@@ -166,7 +168,7 @@ export const generationOf = (object: JsonObject): number => {
 
 /** Fields that a write through this address cannot change, so that nobody comes to own them by naming them. */
 export function resetFields(endpoint: Endpoint, subresource: string): readonly string[] {
-  if (subresource === 'status') return ['spec'];
+  if (subresource === 'status' || subresource === 'approval') return ['spec'];
   return hasStatus(endpoint) ? ['status'] : [];
 }
 

@@ -49,6 +49,8 @@ export interface Subresource {
   readonly name: string;
   readonly verbs: readonly Verb[];
   readonly responseKind: { readonly group: string; readonly version: string; readonly kind: string };
+  /** What a write through this address makes of the stored object, where that is less than all that was sent. */
+  readonly write?: (before: JsonObject, sent: JsonObject, now: string) => JsonObject;
   /** Of `scale`: where the numbers are. */
   readonly scale?: ScalePaths;
 }

@@ -3,6 +3,8 @@ import { IPAddressPool } from './metallb.io/ip-address-pool.ts';
 import { L2Advertisement } from './metallb.io/l2-advertisement.ts';
 import { ServiceL2Status } from './metallb.io/service-l2-status.ts';
 import { AddressBlock } from './netloom.io/address-block.ts';
+import { DNSData } from './network.openstack.org/dnsdata.ts';
+import { DNSMasq } from './network.openstack.org/dnsmasq.ts';
 import { IPSet } from './network.openstack.org/ipset.ts';
 import { NetConfig } from './network.openstack.org/netconfig.ts';
 import { Reservation } from './network.openstack.org/reservation.ts';
@@ -12,6 +14,8 @@ export const allKinds: readonly DeclaredKind[] = [
   NetConfig,
   IPSet,
   Reservation,
+  DNSMasq,
+  DNSData,
   IPAddressPool,
   L2Advertisement,
   ServiceL2Status,

@@ -25,6 +25,8 @@ export interface ServicePort {
   name?: string;
   protocol?: 'TCP' | 'UDP' | 'SCTP';
   port: number;
+  targetPort?: number | string;
+  nodePort?: number;
 }
 
 export interface ServiceIngress {

@@ -3,6 +3,7 @@ import { customResourceDefinition } from '../../api/crd.ts';
 import { builtinKind } from '../../api/kind.ts';
 import { allKinds } from '../../api/kinds.ts';
 import { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
+import { dnsControllers } from '../../dns/index.ts';
 import { ipamControllers } from '../../ipam/index.ts';
 import { Client } from '../../runtime/client.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -49,11 +50,11 @@ export async function startControllers({ transport, log, metrics, vips }: Contro
     transport,
     system,
     log,
-    controllers: [...ipamControllers({ metrics }), ...vipsControllers(vips)],
+    controllers: [...ipamControllers({ metrics }), ...vipsControllers(vips), ...dnsControllers()],
     fieldManager: FIELD_MANAGER,
     instance: hostname(),
   });
   metrics.collect(() => managerMetrics(manager.report()));
   manager.start();
-  return { names: ['ipam', 'vips'], stop: () => manager.stop({ within: GRACE }) };
+  return { names: ['ipam', 'vips', 'dns'], stop: () => manager.stop({ within: GRACE }) };
 }

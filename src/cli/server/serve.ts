@@ -1,4 +1,5 @@
 import { allKinds } from '../../api/kinds.ts';
+import { dnsAdmission } from '../../dns/index.ts';
 import { type Engine, startEngine } from '../../engine/engine.ts';
 import { DirectoryInUse } from '../../engine/store/errors.ts';
 import { ipamAdmission } from '../../ipam/index.ts';
@@ -59,7 +60,7 @@ async function start(
       log,
       kinds: allKinds,
       extraMetrics: () => metrics.text(),
-      admission: [...ipamAdmission, ...vipsAdmission({ poolsOf })],
+      admission: [...ipamAdmission, ...vipsAdmission({ poolsOf }), ...dnsAdmission],
     });
   } catch (error) {
     throw await explained(error, options);

@@ -1,0 +1,104 @@
+import { ConfigMap } from '../api/core/config.ts';
+import { DNSData, type DNSDataStatus } from '../api/network.openstack.org/dnsdata.ts';
+import { Conditions, readyOf } from '../runtime/conditions.ts';
+import { type Context, type Controller, controller } from '../runtime/controller.ts';
+import { done, wait } from '../runtime/outcome.ts';
+import { nextStatus } from '../runtime/status.ts';
+import { fingerprint } from './fingerprint.ts';
+import { hostsFile, leftOut, textOf } from './hosts-file.ts';
+import { byController, HOSTS_LABEL, labelsOf, selectorValue } from './names.ts';
+import { somebodyElses } from './ownership.ts';
+import { shards } from './shards.ts';
+
+/** Writes the hosts of a DNSData into ConfigMaps, where DNSMasqs look for them. */
+export const dnsData = (): Controller =>
+  controller({
+    for: DNSData,
+    owns: [ConfigMap],
+    parallel: 8,
+    finalizer: {
+      name: 'openstack.org/dnsdata',
+      former: ['DNSData'],
+      // What it owns is garbage when it is gone.
+      release: async () => done(),
+    },
+    async reconcile(object, context) {
+      const { lines, faults } = hostsFile(object.spec.hosts ?? []);
+      const parts = shards(lines, {
+        keyOf: ({ address }) => address,
+        sizeOf: ({ text }) => text.length,
+        limit: LARGEST_CONFIG_MAP,
+      });
+      const { namespace = '' } = object.metadata;
+      const names = parts.map((_, i) => configMapName(object, i));
+      const hashes: [string, string][] = [];
+      for (const [i, part] of parts.entries()) {
+        const name = names[i] ?? '';
+        const holder = somebodyElses(object, context.caches.of(ConfigMap).get({ namespace, name }));
+        if (holder !== undefined) return wait({ status: withoutConfigMap(object, `${name} ${holder}`, context) });
+        const data = { [i === 0 ? object.metadata.name : name]: textOf(part) };
+        await context.children.apply(ConfigMap, { metadata: metadataOf(object, name), data }, object);
+        hashes.push([name, fingerprint(data)]);
+      }
+      await removeSurplus(object, new Set(names), context);
+      return done({ status: statusOf(object, faults, fingerprint(hashes), context) });
+    },
+  });
+
+/** A ConfigMap may have 1 MiB; half of that leaves room for everything around it. */
+const LARGEST_CONFIG_MAP = 512 * 1024;
+
+const configMapName = ({ metadata: { name } }: DNSData, shard: number): string =>
+  shard === 0 ? name.toLowerCase() : `${name.toLowerCase()}-shard-${shard}`;
+
+const metadataOf = (object: DNSData, name: string) => ({
+  name,
+  ...(object.metadata.namespace === undefined ? {} : { namespace: object.metadata.namespace }),
+  labels: { ...labelsOf(object), [HOSTS_LABEL]: selectorValue(object.spec) },
+});
+
+const configMaps = byController(ConfigMap);
+
+async function removeSurplus(object: DNSData, wanted: ReadonlySet<string>, { caches, client }: Context): Promise<void> {
+  for (const { metadata } of caches.of(ConfigMap).by(configMaps, object.metadata.uid)) {
+    const { namespace = '', name } = metadata;
+    if (!wanted.has(name)) await client.delete(ConfigMap, { namespace, name });
+  }
+}
+
+/** Entries that cannot be served do not keep the others from being served: it is ready, and says what it left out. */
+function statusOf(
+  object: DNSData,
+  faults: readonly string[],
+  hash: string,
+  { events, system }: Context,
+): DNSDataStatus {
+  const conditions = conditionsOf(object, system.now());
+  conditions.met('ServiceConfigReady', 'Input data complete');
+  if (faults.length === 0) {
+    conditions.met('HostsAccepted', 'All hosts are served');
+  } else {
+    const message = leftOut(faults);
+    conditions.failed('HostsAccepted', message);
+    conditions.set('Ready', { status: 'True', message: `Setup complete, but ${message}` });
+    if (readyOf(object.status?.conditions)?.message?.endsWith(message) !== true) {
+      events.warning(object, 'HostsLeftOut', message);
+    }
+  }
+  return nextStatus(object, { conditions: conditions.list(), hash });
+}
+
+function withoutConfigMap(object: DNSData, why: string, { events, system }: Context): DNSDataStatus {
+  const conditions = conditionsOf(object, system.now());
+  const message = `Service config create error occurred ConfigMap ${why}`;
+  conditions.failed('ServiceConfigReady', message, { severity: 'Error' });
+  if (readyOf(object.status?.conditions)?.message !== message) events.warning(object, 'ConfigMapTaken', message);
+  return nextStatus(object, { conditions: conditions.list() });
+}
+
+const conditionsOf = ({ status }: DNSData, now: number): Conditions =>
+  new Conditions({
+    about: { HostsAccepted: 'Hosts not checked', ServiceConfigReady: 'Service config create not started' },
+    before: status?.conditions,
+    now,
+  });

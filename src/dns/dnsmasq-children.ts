@@ -1,0 +1,47 @@
+import type { Deployment } from '../api/apps/workloads.ts';
+import type { ConfigMap, ServiceAccount } from '../api/core/config.ts';
+import type { Service } from '../api/core/service.ts';
+import type { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
+import type { Role, RoleBinding } from '../api/rbac.authorization.k8s.io/role.ts';
+import type { Applied } from '../runtime/draft.ts';
+import { servicesOf } from './dnsmasq-services.ts';
+import { workloadOf } from './dnsmasq-workload.ts';
+import { childName, labelsOf } from './names.ts';
+import { optionLines } from './options.ts';
+
+/** Everything that is made for a DNSMasq. */
+export interface Children {
+  readonly account: Applied<ServiceAccount>;
+  readonly role: Applied<Role>;
+  readonly binding: Applied<RoleBinding>;
+  /** For people to read: the pods are told the same by their command line. */
+  readonly options: Applied<ConfigMap>;
+  readonly services: readonly Applied<Service>[];
+  readonly workload: Applied<Deployment>;
+}
+
+export function childrenOf(dnsMasq: DNSMasq, helperImage: string): Children {
+  const { name, namespace = '' } = dnsMasq.metadata;
+  const labels = labelsOf(dnsMasq);
+  const account = childName(dnsMasq);
+  const role = `${account}-role`;
+  return {
+    account: { metadata: { name: account, namespace, labels } },
+    // All that the helper does is to read hosts.
+    role: {
+      metadata: { name: role, namespace, labels },
+      rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }],
+    },
+    binding: {
+      metadata: { name: `${account}-rolebinding`, namespace, labels },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: role },
+      subjects: [{ kind: 'ServiceAccount', name: account, namespace }],
+    },
+    options: {
+      metadata: { name: name.toLowerCase(), namespace, labels },
+      data: { [name]: optionLines(dnsMasq.spec.options ?? []) },
+    },
+    services: servicesOf(dnsMasq),
+    workload: workloadOf(dnsMasq, helperImage),
+  };
+}

@@ -1,0 +1,141 @@
+import type { Deployment } from '../api/apps/workloads.ts';
+import type { ContainerStatus, Pod } from '../api/core/pod.ts';
+import type { Service } from '../api/core/service.ts';
+import type { DNSMasq, DNSMasqStatus } from '../api/network.openstack.org/dnsmasq.ts';
+import { Conditions, readyOf } from '../runtime/conditions.ts';
+import { nextStatus } from '../runtime/status.ts';
+import { fingerprint } from './fingerprint.ts';
+import { leftOut } from './hosts-file.ts';
+import { optionLines } from './options.ts';
+
+/** What there is of a DNSMasq now. */
+export interface Found {
+  readonly services: readonly Service[];
+  readonly workload: Deployment | undefined;
+  readonly pods: readonly Pod[];
+  /** ConfigMaps with hosts, by name, and what tells their contents apart. */
+  readonly hosts: readonly (readonly [name: string, hash: string])[];
+  /** What is left out of ConfigMaps that people wrote themselves. */
+  readonly faults: readonly string[];
+}
+
+export function dnsMasqStatus({
+  object,
+  found,
+  problem,
+  now,
+}: {
+  object: DNSMasq;
+  found: Found;
+  problem: string | undefined;
+  now: number;
+}): { status: DNSMasqStatus; event?: { reason: string; message: string } } {
+  const conditions = new Conditions({ about: ABOUT, before: object.status?.conditions, now });
+  conditions.met('InputReady', 'Input data complete');
+  conditions.met('HostsAccepted', 'All hosts are served');
+  if (problem !== undefined) {
+    conditions.failed('ServiceConfigReady', `Service config create error occurred ${problem}`, { severity: 'Error' });
+  } else {
+    conditions.met('ServiceConfigReady', 'Service config create completed');
+    sayServices(conditions, found.services);
+    sayDeployment(conditions, found);
+  }
+  // Hosts that cannot be served keep no other host from being served.
+  if (found.faults.length > 0) {
+    const message = leftOut(found.faults);
+    if (conditions.allMet) conditions.set('Ready', { status: 'True', message: `Setup complete, but ${message}` });
+    conditions.failed('HostsAccepted', message);
+  }
+  const input = fingerprint([optionLines(object.spec.options ?? []), found.hosts]);
+  const list = conditions.list();
+  const status = nextStatus(object, {
+    conditions: list,
+    hash: { input },
+    readyCount: found.workload?.status?.readyReplicas ?? 0,
+    dnsAddresses: addressesOf(found.services),
+    dnsClusterAddresses: clusterAddressesOf(found.services),
+  });
+  const ready = readyOf(list);
+  const isNews = ready?.message !== readyOf(object.status?.conditions)?.message;
+  if (isNews && ready?.severity === 'Error') {
+    return { status, event: { reason: 'DNSMasqNotReady', message: ready.message ?? '' } };
+  }
+  if (isNews && found.faults.length > 0)
+    return { status, event: { reason: 'HostsLeftOut', message: leftOut(found.faults) } };
+  return { status };
+}
+
+const ABOUT = {
+  InputReady: 'Input data not checked',
+  ServiceConfigReady: 'Service config create not started',
+  CreateServiceReady: 'Create service not started',
+  DeploymentReady: 'Deployment not started',
+  HostsAccepted: 'Hosts not checked',
+};
+
+function sayServices(conditions: Conditions, services: readonly Service[]): void {
+  const pending = services.find(
+    (service) => service.spec.type === 'LoadBalancer' && addressesOf([service]).length === 0,
+  );
+  if (pending === undefined) {
+    conditions.met('CreateServiceReady', 'Create service completed');
+  } else {
+    const detail = `resource is not ready: ${pending.metadata.name} LoadBalancer IP still pending`;
+    conditions.failed('CreateServiceReady', `Create service error occurred ${detail}`);
+  }
+}
+
+function sayDeployment(conditions: Conditions, { workload, pods }: Found): void {
+  const refusal = refusedOptions(pods);
+  if (refusal !== undefined) {
+    const goingOn =
+      (workload?.status?.readyReplicas ?? 0) > 0 ? '; the servers that run keep their former options' : '';
+    const message = `Deployment error occurred dnsmasq does not take the options: ${refusal}${goingOn}`;
+    conditions.failed('DeploymentReady', message, { severity: 'Error' });
+  } else if (workload !== undefined && isComplete(workload)) {
+    conditions.met('DeploymentReady', 'Deployment completed');
+  } else {
+    conditions.waiting('DeploymentReady', 'Deployment in progress');
+  }
+}
+
+/** What dnsmasq itself said when the newest pods asked it. */
+function refusedOptions(pods: readonly Pod[]): string | undefined {
+  for (const { metadata, status } of pods) {
+    if (metadata.deletionTimestamp !== undefined) continue;
+    const init = status?.initContainerStatuses?.find(({ name }) => name === 'init');
+    const ended = init === undefined ? undefined : lastEnd(init);
+    if (ended !== undefined && ended.exitCode !== 0) {
+      return (ended.message ?? '').trim().replaceAll(/\s+/g, ' ') || `it ended with exit code ${ended.exitCode}`;
+    }
+  }
+  return undefined;
+}
+
+const lastEnd = ({ state, lastState }: ContainerStatus) => state?.terminated ?? lastState?.terminated;
+
+function isComplete({ metadata, spec, status = {} }: Deployment): boolean {
+  const wanted = spec.replicas ?? 1;
+  return (
+    status.observedGeneration === metadata.generation &&
+    (status.updatedReplicas ?? 0) === wanted &&
+    (status.readyReplicas ?? 0) === wanted &&
+    (status.replicas ?? 0) === wanted
+  );
+}
+
+const addressesOf = (services: readonly Service[]): string[] =>
+  unique(
+    services.flatMap(({ status }) =>
+      (status?.loadBalancer?.ingress ?? []).flatMap(({ ip = '' }) => (ip === '' ? [] : [ip])),
+    ),
+  );
+
+const clusterAddressesOf = (services: readonly Service[]): string[] =>
+  unique(
+    services.flatMap(({ spec }) =>
+      (spec.clusterIPs ?? [spec.clusterIP ?? '']).filter((ip) => ip !== '' && ip !== 'None'),
+    ),
+  );
+
+const unique = (values: readonly string[]): string[] => [...new Set(values)];

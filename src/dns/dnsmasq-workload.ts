@@ -1,0 +1,123 @@
+import type { Deployment } from '../api/apps/workloads.ts';
+import type { Container, SecurityContext } from '../api/core/pod.ts';
+import type { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
+import type { Applied } from '../runtime/draft.ts';
+import { childName, HOSTS_LABEL, labelsOf, podLabels, selectorValue } from './names.ts';
+import { optionArguments } from './options.ts';
+
+/** Servers do not listen below 1024, so that they need no privilege at all. */
+export const DNS_PORT = 5353;
+
+/**
+ * The pods of a DNSMasq. What dnsmasq is told stands in the pod itself: a pod that is started again is told what it was
+ * told before, while a roll to options that dnsmasq refuses stops at the first new pod and the old ones go on. Hosts come by
+ * another way, from a helper beside it, so that they change without any roll.
+ */
+export function workloadOf(dnsMasq: DNSMasq, helperImage: string): Applied<Deployment> {
+  const { namespace = '' } = dnsMasq.metadata;
+  const { replicas, nodeSelector, containerImage: image = 'dnsmasq' } = dnsMasq.spec;
+  const labels = podLabels(dnsMasq);
+  const dnsmasq = { image, securityContext: UNPRIVILEGED, env: [POD_IP], volumeMounts: [HOSTS_MOUNT] };
+  const command = ['dnsmasq', ...FIXED, ...optionArguments(dnsMasq.spec.options ?? [])];
+  return {
+    metadata: { name: childName(dnsMasq), namespace, labels: labelsOf(dnsMasq) },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      template: {
+        metadata: { labels },
+        spec: {
+          serviceAccountName: childName(dnsMasq),
+          terminationGracePeriodSeconds: 10,
+          securityContext: { runAsNonRoot: true, runAsUser: NOBODY, runAsGroup: NOBODY, fsGroup: NOBODY },
+          ...(nodeSelector === undefined ? {} : { nodeSelector }),
+          affinity: { podAntiAffinity: apart(labels) },
+          initContainers: [
+            {
+              name: 'init',
+              ...dnsmasq,
+              command: [...command, '--test'],
+              terminationMessagePolicy: 'FallbackToLogsOnError',
+            },
+            helper(namespace, selectorValue(dnsMasq.spec), helperImage),
+          ],
+          containers: [
+            {
+              name: 'dnsmasq-dns',
+              ...dnsmasq,
+              command,
+              ports: [
+                { name: 'dns', containerPort: DNS_PORT, protocol: 'UDP' },
+                { name: 'dns-tcp', containerPort: DNS_PORT, protocol: 'TCP' },
+              ],
+              readinessProbe: { tcpSocket: { port: DNS_PORT }, periodSeconds: 1, timeoutSeconds: 2 },
+              livenessProbe: {
+                tcpSocket: { port: DNS_PORT },
+                initialDelaySeconds: 3,
+                periodSeconds: 3,
+                timeoutSeconds: 5,
+              },
+              // Who still asks this one while the others are being told that it goes is answered.
+              lifecycle: { preStop: { sleep: { seconds: 3 } } },
+              terminationMessagePolicy: 'FallbackToLogsOnError',
+            },
+          ],
+          volumes: [{ name: 'hosts', emptyDir: {} }],
+        },
+      },
+    },
+  };
+}
+
+const NOBODY = 65534;
+const HOSTS_FOLDER = '/etc/dnsmasq.d/hosts';
+const HOSTS_MOUNT = { name: 'hosts', mountPath: HOSTS_FOLDER };
+const POD_IP = { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } };
+const UNPRIVILEGED: SecurityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+
+/** Unknown names go to the servers among the options; names without dots and private addresses never leave. */
+const FIXED = [
+  '--interface=*',
+  '--bind-interfaces',
+  '--listen-address=$(POD_IP)',
+  `--port=${DNS_PORT}`,
+  `--hostsdir=${HOSTS_FOLDER}`,
+  '--conf-file=/dev/null',
+  '--keep-in-foreground',
+  '--pid-file=',
+  '--log-facility=-',
+  '--no-hosts',
+  '--no-resolv',
+  '--domain-needed',
+  '--bogus-priv',
+];
+
+/** Brings the hosts of all ConfigMaps with the label into the folder that dnsmasq looks into, for as long as it runs. */
+const helper = (namespace: string, selector: string, image: string): Container => ({
+  name: 'hosts',
+  image,
+  restartPolicy: 'Always',
+  command: [
+    'netloom',
+    'dns-hosts',
+    `--namespace=${namespace}`,
+    `--selector=${HOSTS_LABEL}=${selector}`,
+    `--folder=${HOSTS_FOLDER}`,
+  ],
+  volumeMounts: [HOSTS_MOUNT],
+  securityContext: UNPRIVILEGED,
+  // dnsmasq starts when all hosts are there: it never says that there is no such host for having been too early.
+  startupProbe: {
+    exec: { command: ['test', '-e', `${HOSTS_FOLDER}/.complete`] },
+    periodSeconds: 1,
+    timeoutSeconds: 5,
+    failureThreshold: 300,
+  },
+});
+
+const apart = (matchLabels: Record<string, string>) => ({
+  preferredDuringSchedulingIgnoredDuringExecution: [
+    { weight: 100, podAffinityTerm: { labelSelector: { matchLabels }, topologyKey: 'kubernetes.io/hostname' } },
+  ],
+});

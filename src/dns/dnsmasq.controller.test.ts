@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Deployment } from '../api/apps/workloads.ts';
+import { ConfigMap } from '../api/core/config.ts';
+import { Pod, type PodStatus } from '../api/core/pod.ts';
+import { Service } from '../api/core/service.ts';
+import { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
+import { Event } from '../runtime/builtin.ts';
+import { Lab, NAMESPACE } from './dns.fixture.ts';
+
+const OPTIONS = [
+  { key: 'server' as const, values: ['192.168.122.1'] },
+  { key: 'srv-host' as const, values: ['_sip._tcp.example.com', 'sip.example.com', '5060'] },
+  { key: 'no-negcache' as const, values: [] },
+];
+
+const message = ({ status }: DNSMasq, type: string): string =>
+  status?.conditions?.find((condition) => condition.type === type)?.message ?? '';
+
+describe('a DNSMasq', () => {
+  it('becomes pods that are told its options, one Service, and a ConfigMap to read them', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.dnsMasq('dns', { options: OPTIONS, replicas: 2 });
+    assert.equal(
+      lab.find(ConfigMap, 'dns').data?.['dns'],
+      'server=192.168.122.1\nsrv-host=_sip._tcp.example.com,sip.example.com,5060\nno-negcache\n',
+    );
+    const { spec } = lab.find(Deployment, 'dnsmasq-dns');
+    const [dnsmasq] = spec.template.spec.containers;
+    assert.deepEqual(dnsmasq?.command?.slice(-3), [
+      '--server=192.168.122.1',
+      '--srv-host=_sip._tcp.example.com,sip.example.com,5060',
+      '--no-negcache',
+    ]);
+    assert.deepEqual([spec.replicas, spec.strategy?.rollingUpdate?.maxUnavailable], [2, 0]);
+    const service = lab.find(Service, 'dnsmasq-dns');
+    assert.deepEqual(service.spec.selector, spec.selector.matchLabels);
+    assert.deepEqual(
+      service.spec.ports?.map(({ protocol, port, targetPort }) => [protocol, port, targetPort]),
+      [
+        ['UDP', 53, 5353],
+        ['TCP', 53, 5353],
+      ],
+    );
+    await lab.stop();
+  });
+
+  it('in the form of 2023 has a LoadBalancer Service for each external endpoint', async () => {
+    const lab = new Lab();
+    await lab.start();
+    const endpoint = {
+      ipAddressPool: 'ctlplane',
+      loadBalancerIPs: ['192.168.122.80'],
+      sharedIP: true,
+      sharedIPKey: '',
+    };
+    await lab.dnsMasq('dns', {
+      externalEndpoints: [endpoint, { ...endpoint, ipAddressPool: 'other', sharedIP: false }],
+    });
+    assert.deepEqual(lab.names(Service), ['dnsmasq-dns-ctlplane', 'dnsmasq-dns-other']);
+    const [one] = lab.all(Service);
+    assert.equal(one?.spec.type, 'LoadBalancer');
+    assert.deepEqual(one?.metadata.annotations, {
+      'core.openstack.org/ingress_create': 'false',
+      'metallb.universe.tf/address-pool': 'ctlplane',
+      'metallb.universe.tf/loadBalancerIPs': '192.168.122.80',
+      'metallb.universe.tf/allow-shared-ip': 'ctlplane',
+    });
+    assert.match(
+      message(lab.find(DNSMasq, 'dns'), 'CreateServiceReady'),
+      /dnsmasq-dns-ctlplane LoadBalancer IP still pending$/,
+    );
+    // An endpoint that goes takes its Service along.
+    const found = lab.find(DNSMasq, 'dns');
+    await lab.world.client.update(DNSMasq, { ...found, spec: { ...found.spec, externalEndpoints: [endpoint] } });
+    await lab.settle();
+    assert.deepEqual(lab.names(Service), ['dnsmasq-dns-ctlplane']);
+    await lab.stop();
+  });
+
+  it('in the newer form lays its override over the Service, and says where it answers', async () => {
+    const lab = new Lab();
+    await lab.start();
+    const annotations = { 'metallb.io/address-pool': 'ctlplane' };
+    const override = { service: { metadata: { annotations }, spec: { type: 'LoadBalancer' as const } } };
+    await lab.dnsMasq('dns', { override });
+    const service = lab.find(Service, 'dnsmasq-dns');
+    assert.equal(service.spec.type, 'LoadBalancer');
+    assert.equal(service.metadata.annotations?.['metallb.io/address-pool'], 'ctlplane');
+    const ingress = [{ ip: '192.168.122.80' }];
+    await lab.world.client.patch(
+      Service,
+      { namespace: NAMESPACE, name: 'dnsmasq-dns' },
+      { merge: { status: { loadBalancer: { ingress } } } },
+      'status',
+    );
+    await lab.settle();
+    assert.deepEqual(lab.find(DNSMasq, 'dns').status?.dnsAddresses, ['192.168.122.80']);
+    await lab.stop();
+  });
+
+  it('changes its pods for options, never for hosts', async () => {
+    const lab = new Lab();
+    await lab.start();
+    const before = await lab.dnsMasq('dns');
+    const { generation } = lab.find(Deployment, 'dnsmasq-dns').metadata;
+    await lab.dnsData('hosts', [{ ip: '10.0.0.1', hostnames: ['a.example.com'] }]);
+    const after = lab.find(DNSMasq, 'dns');
+    assert.notEqual(after.status?.hash?.['input'], before.status?.hash?.['input']);
+    assert.equal(lab.find(Deployment, 'dnsmasq-dns').metadata.generation, generation);
+    await lab.world.client.update(DNSMasq, { ...after, spec: { ...after.spec, options: OPTIONS } });
+    await lab.settle();
+    assert.ok((lab.find(Deployment, 'dnsmasq-dns').metadata.generation ?? 0) > (generation ?? 0));
+    await lab.stop();
+  });
+
+  it('whose options dnsmasq refuses says it in the words of dnsmasq', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.dnsMasq('dns');
+    const metadata = {
+      name: 'dnsmasq-dns-1',
+      namespace: NAMESPACE,
+      labels: { service: 'dnsmasq', 'dnsmasq.openstack.org/name': 'dns' },
+    };
+    await lab.world.client.create(Pod, { metadata, spec: { containers: [] } });
+    const terminated = { exitCode: 1, message: '\ndnsmasq: bad command line options: bad CNAME\n' };
+    const init = { name: 'init', image: '', imageID: '', ready: false, restartCount: 1, lastState: { terminated } };
+    const status: PodStatus = { phase: 'Pending', initContainerStatuses: [init] };
+    await lab.world.client.patch(
+      Pod,
+      { namespace: NAMESPACE, name: 'dnsmasq-dns-1' },
+      { merge: { status: { ...status } } } as never,
+      'status',
+    );
+    await lab.settle();
+    const said =
+      'Deployment error occurred dnsmasq does not take the options: dnsmasq: bad command line options: bad CNAME';
+    assert.equal(message(lab.find(DNSMasq, 'dns'), 'Ready'), said);
+    assert.ok(lab.all(Event).some((event) => event.message === said));
+    await lab.stop();
+  });
+
+  it('names what it leaves out of a ConfigMap that somebody wrote, and is ready all the same', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.dnsMasq('dns');
+    const metadata = { name: 'mine', namespace: NAMESPACE, labels: { dnsmasqhosts: 'dnsdata' } };
+    await lab.world.client.create(ConfigMap, { metadata, data: { mine: '10.0.0.1 a\nnonsense b\n' } });
+    await lab.settle();
+    assert.equal(
+      message(lab.find(DNSMasq, 'dns'), 'HostsAccepted'),
+      '1 host entry is left out: ConfigMap mine, mine, line 2: "nonsense" is not an IP address',
+    );
+    await lab.stop();
+  });
+});

@@ -1,0 +1,141 @@
+import { Deployment } from '../api/apps/workloads.ts';
+import { ConfigMap, ServiceAccount } from '../api/core/config.ts';
+import { Pod } from '../api/core/pod.ts';
+import { Service } from '../api/core/service.ts';
+import { DNSData } from '../api/network.openstack.org/dnsdata.ts';
+import { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
+import { Role, RoleBinding } from '../api/rbac.authorization.k8s.io/role.ts';
+import type { Caches } from '../runtime/cache.ts';
+import { type Context, type Controller, controller } from '../runtime/controller.ts';
+import { done, wait } from '../runtime/outcome.ts';
+import { type Ref, refOf } from '../runtime/ref.ts';
+import { type Children, childrenOf } from './dnsmasq-children.ts';
+import { dnsMasqStatus, type Found } from './dnsmasq-status.ts';
+import { fingerprint } from './fingerprint.ts';
+import { cleaned } from './hosts-file.ts';
+import { byController, HOSTS_LABEL, selectorValue } from './names.ts';
+import { somebodyElses } from './ownership.ts';
+
+export interface DNSMasqOptions {
+  /** Of the container that brings hosts to dnsmasq, on clusters that run images. */
+  readonly helperImage: string;
+}
+
+/** Runs the servers of each DNSMasq, and says where they answer. */
+export const dnsMasqs = ({ helperImage }: DNSMasqOptions): Controller =>
+  controller({
+    for: DNSMasq,
+    owns: [ServiceAccount, Role, RoleBinding, ConfigMap, Service, Deployment],
+    watches: [
+      { kind: ConfigMap, wakes: (configMap, caches) => servedBy(configMap, caches) },
+      { kind: Pod, where: { labelSelector: 'service=dnsmasq' }, wakes: (pod) => serving(pod) },
+    ],
+    parallel: 4,
+    finalizer: {
+      name: 'openstack.org/dnsmasq',
+      former: ['DNSMasq'],
+      release: async () => done(),
+    },
+    async reconcile(object, context) {
+      const children = childrenOf(object, helperImage);
+      const problem = takenName(object, children, context.caches);
+      if (problem === undefined) await applyAll(object, children, context);
+      const found = find(object, context);
+      const { status, event } = dnsMasqStatus({ object, found, problem, now: context.system.now() });
+      if (event !== undefined) context.events.warning(object, event.reason, event.message);
+      return problem === undefined ? done({ status }) : wait({ status });
+    },
+  });
+
+/** In the order in which the pods need them. */
+async function applyAll(object: DNSMasq, wanted: Children, { children, caches, client }: Context): Promise<void> {
+  await children.apply(ServiceAccount, wanted.account, object);
+  await children.apply(Role, wanted.role, object);
+  await children.apply(RoleBinding, wanted.binding, object);
+  await children.apply(ConfigMap, wanted.options, object);
+  for (const service of wanted.services) await children.apply(Service, service, object);
+  await children.apply(Deployment, wanted.workload, object);
+  const names = new Set(wanted.services.map(({ metadata }) => metadata.name));
+  for (const { metadata } of caches.of(Service).by(ownedServices, object.metadata.uid)) {
+    if (!names.has(metadata.name)) await client.delete(Service, refOf({ metadata }));
+  }
+}
+
+/** The first of the objects we would write that somebody else has under its name. */
+function takenName(object: DNSMasq, wanted: Children, caches: Caches): string | undefined {
+  const { namespace = '' } = object.metadata;
+  const options = caches.of(ConfigMap).get({ namespace, name: wanted.options.metadata.name });
+  const holder = somebodyElses(object, options);
+  if (holder !== undefined) return `ConfigMap ${wanted.options.metadata.name} ${holder}`;
+  for (const { metadata } of wanted.services) {
+    const taken = somebodyElses(object, caches.of(Service).get({ namespace, name: metadata.name }));
+    if (taken !== undefined) return `Service ${metadata.name} ${taken}`;
+  }
+  return undefined;
+}
+
+function find(object: DNSMasq, { caches }: Context): Found {
+  const { namespace = '', uid } = object.metadata;
+  const hosts = caches
+    .of(ConfigMap)
+    .by(bySelector, `${namespace}/${selectorValue(object.spec)}`)
+    .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  return {
+    services: caches.of(Service).by(ownedServices, uid),
+    workload: caches.of(Deployment).by(ownedWorkloads, uid)[0],
+    pods: caches.of(Pod).by(byDNSMasq, `${namespace}/${object.metadata.name}`),
+    hosts: hosts.map((configMap) => [configMap.metadata.name, readingOf(configMap).hash]),
+    faults: hosts.flatMap((configMap) => readingOf(configMap).faults),
+  };
+}
+
+const ownedServices = byController(Service);
+const ownedWorkloads = byController(Deployment);
+
+const bySelector = {
+  kind: ConfigMap,
+  keys: ({ metadata }: ConfigMap): string[] => {
+    const value = metadata.labels?.[HOSTS_LABEL];
+    return value === undefined ? [] : [`${metadata.namespace}/${value}`];
+  },
+};
+
+const byDNSMasq = {
+  kind: Pod,
+  keys: (pod: Pod): string[] => serving(pod).map(({ namespace, name }) => `${namespace}/${name}`),
+};
+
+function serving({ metadata: { namespace = '', labels } }: Pod): Ref[] {
+  const name = labels?.['dnsmasq.openstack.org/name'];
+  return name === undefined ? [] : [{ namespace, name }];
+}
+
+function servedBy({ metadata: { namespace, labels } }: ConfigMap, caches: Caches): Ref[] {
+  const value = labels?.[HOSTS_LABEL];
+  if (value === undefined) return [];
+  return caches
+    .of(DNSMasq)
+    .list(namespace)
+    .filter(({ spec }) => selectorValue(spec) === value)
+    .map(refOf);
+}
+
+/** What a ConfigMap says; remembered, for the objects of a cache never change. */
+function readingOf(configMap: ConfigMap): Reading {
+  const known = readings.get(configMap);
+  if (known !== undefined) return known;
+  const { data = {}, binaryData = {}, metadata } = configMap;
+  // What we wrote ourselves has been checked.
+  const isOurs = metadata.ownerReferences?.some(({ kind, controller }) => kind === DNSData.kind && controller === true);
+  const faults = Object.entries(isOurs === true ? {} : data).flatMap(([key, text]) =>
+    cleaned(text).faults.map((fault) => `ConfigMap ${metadata.name}, ${key}, ${fault}`),
+  );
+  const reading = { hash: fingerprint([data, binaryData]), faults };
+  readings.set(configMap, reading);
+  return reading;
+}
+interface Reading {
+  readonly hash: string;
+  readonly faults: readonly string[];
+}
+const readings = new WeakMap<ConfigMap, Reading>();

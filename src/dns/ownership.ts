@@ -1,0 +1,20 @@
+import type { ApiObject } from '../api/object.ts';
+import { labelsOf } from './names.ts';
+
+/**
+ * Whose an object is that has the name of one we would write; undefined when there is none, or when it is ours. Without this, the
+ * name of a DNSData could be chosen so that something else of its namespace is overwritten.
+ */
+export function somebodyElses(owner: ApiObject, found: ApiObject | undefined): string | undefined {
+  if (found === undefined) return undefined;
+  const controller = found.metadata.ownerReferences?.find((reference) => reference.controller === true);
+  if (controller?.uid === owner.metadata.uid) return undefined;
+  if (controller !== undefined && !(controller.kind === owner.kind && controller.name === owner.metadata.name)) {
+    return `belongs to ${controller.kind} ${controller.name}: give one of the two another name`;
+  }
+  // What a former object of the same name left behind may be taken over.
+  const labels = found.metadata.labels ?? {};
+  const { 'dnsmasq.openstack.org/name': name } = labelsOf(owner);
+  if (controller !== undefined || labels['dnsmasq.openstack.org/name'] === name) return undefined;
+  return 'is there already and is not ours: delete it, or choose another name';
+}

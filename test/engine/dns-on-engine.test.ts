@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { ConfigMap } from '../../src/api/core/config.ts';
+import { customResourceDefinition } from '../../src/api/crd.ts';
+import { allKinds } from '../../src/api/kinds.ts';
+import { DNSData } from '../../src/api/network.openstack.org/dnsdata.ts';
+import { DNSMasq } from '../../src/api/network.openstack.org/dnsmasq.ts';
+import { workloadOf } from '../../src/dns/dnsmasq-workload.ts';
+import { keepHosts } from '../../src/dns/hosts-helper.ts';
+import { dnsAdmission, dnsControllers } from '../../src/dns/index.ts';
+import { CustomResourceDefinition } from '../../src/runtime/builtin.ts';
+import { Client } from '../../src/runtime/client.ts';
+import { silentLog } from '../../src/runtime/log.ts';
+import { Manager } from '../../src/runtime/manager.ts';
+import { system } from '../../src/runtime/system.ts';
+import { EngineInTest, eventually } from './engine-in-test.ts';
+
+const NAMESPACE = 'default';
+
+describe('names on the real engine, with a real dnsmasq', () => {
+  let api: EngineInTest;
+  let client: Client;
+  let manager: Manager;
+  let folder: string;
+  let port: number;
+  let dnsmasq: ChildProcess;
+  let stopHelper: () => Promise<void>;
+
+  before(async () => {
+    api = await EngineInTest.start({ kinds: allKinds, admission: dnsAdmission });
+    client = new Client({ transport: api.transport, fieldManager: 'test' });
+    for (const kind of allKinds) {
+      await client.apply(CustomResourceDefinition, customResourceDefinition(kind), { force: true });
+    }
+    manager = new Manager({
+      transport: api.transport,
+      controllers: dnsControllers(),
+      system,
+      log: silentLog,
+      fieldManager: 'netloom',
+      instance: 'test',
+    });
+    manager.start();
+    folder = await mkdtemp(join(tmpdir(), 'netloom-hosts-'));
+    // dnsmasq that root starts gives up being root.
+    await chmod(folder, 0o755);
+    port = await freePort();
+    stopHelper = await keepHosts({
+      client,
+      system,
+      log: silentLog,
+      namespace: NAMESPACE,
+      selector: 'dnsmasqhosts=dnsdata',
+      folder,
+    });
+    const spec = { replicas: 1, dnsDataLabelSelectorValue: 'dnsdata' };
+    const dnsMasq = await client.create(DNSMasq, { metadata: { name: 'dns', namespace: NAMESPACE }, spec });
+    dnsmasq = startDnsmasq(dnsMasq, folder, port);
+    await eventually(
+      () => answer(port, 'nobody.example.com'),
+      (found) => found === 'ENOTFOUND' || found === 'EREFUSED',
+    );
+  });
+
+  after(async () => {
+    dnsmasq.kill('SIGKILL');
+    await stopHelper();
+    await manager.stop({ within: 1_000 });
+    await api.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const hosts = (name: string, entries: [ip: string, hostname: string][]) => ({
+    metadata: { name, namespace: NAMESPACE },
+    spec: {
+      dnsDataLabelSelectorValue: 'dnsdata',
+      hosts: entries.map(([ip, hostname]) => ({ ip, hostnames: [hostname] })),
+    },
+  });
+
+  test('a record is answered, forward and backward, and a changed one at once', async () => {
+    await client.apply(DNSData, hosts('one', [['192.168.122.100', 'edpm-compute-0.ctlplane']]));
+    await eventually(
+      () => answer(port, 'edpm-compute-0.ctlplane'),
+      (found) => found === '192.168.122.100',
+    );
+    assert.deepEqual(await resolver(port).reverse('192.168.122.100'), ['edpm-compute-0.ctlplane']);
+    await client.apply(DNSData, hosts('one', [['192.168.122.101', 'edpm-compute-0.ctlplane']]));
+    await eventually(
+      () => answer(port, 'edpm-compute-0.ctlplane'),
+      (found) => found === '192.168.122.101',
+    );
+    await client.delete(DNSData, { namespace: NAMESPACE, name: 'one' });
+    await eventually(
+      () => answer(port, 'edpm-compute-0.ctlplane'),
+      (found) => found !== '192.168.122.101',
+    );
+  });
+
+  test('while records change a hundred times, every query is answered, and truly', async () => {
+    await client.apply(DNSData, hosts('steady', [['10.0.0.1', 'steady.example.com']]));
+    await eventually(
+      () => answer(port, 'steady.example.com'),
+      (found) => found === '10.0.0.1',
+    );
+    const wrong: string[] = [];
+    let asked = 0;
+    let isOver = false;
+    const asking = (async () => {
+      while (!isOver) {
+        const found = await answer(port, 'steady.example.com');
+        asked += 1;
+        if (found !== '10.0.0.1') wrong.push(found);
+      }
+    })();
+    for (let i = 0; i < 100; i += 1) {
+      await client.apply(DNSData, hosts('moving', [[`10.0.1.${i}`, 'moving.example.com']]));
+    }
+    await eventually(
+      () => answer(port, 'moving.example.com'),
+      (found) => found === '10.0.1.99',
+    );
+    isOver = true;
+    await asking;
+    assert.deepEqual(wrong, []);
+    assert.ok(asked > 100);
+  });
+
+  test('what is no host is left out, also where somebody wrote the ConfigMap, and the rest is served', async () => {
+    const metadata = { name: 'mine', namespace: NAMESPACE, labels: { dnsmasqhosts: 'dnsdata' } };
+    const text = 'nonsense bad.example.com\n10.0.2.2 good.example.com b\u0000d\n';
+    await client.create(ConfigMap, { metadata, data: { mine: text } });
+    await eventually(
+      () => answer(port, 'good.example.com'),
+      (found) => found === '10.0.2.2',
+    );
+    assert.notEqual(await answer(port, 'bad.example.com'), '10.0.2.2');
+  });
+
+  test('names of Services that nobody has are answered here, by the option that admission adds', async () => {
+    const { spec } = (await client.get(DNSMasq, 'dns', NAMESPACE)) ?? assert.fail();
+    assert.deepEqual(spec.options, [{ key: 'local', values: [`/${NAMESPACE}.svc/`] }]);
+    assert.equal(await answer(port, 'nothing.default.svc'), 'ENOTFOUND');
+  });
+
+  test('a helper that starts anew removes what has gone meanwhile', async () => {
+    await client.apply(DNSData, hosts('passing', [['10.0.3.3', 'passing.example.com']]));
+    await eventually(
+      () => answer(port, 'passing.example.com'),
+      (found) => found === '10.0.3.3',
+    );
+    await stopHelper();
+    await client.delete(DNSData, { namespace: NAMESPACE, name: 'passing' });
+    assert.equal(await answer(port, 'passing.example.com'), '10.0.3.3');
+    const selector = 'dnsmasqhosts=dnsdata';
+    await eventually(
+      () => client.list(ConfigMap, NAMESPACE),
+      (all) => all.every(({ metadata }) => metadata.name !== 'passing'),
+    );
+    stopHelper = await keepHosts({ client, system, log: silentLog, namespace: NAMESPACE, selector, folder });
+    await eventually(
+      () => answer(port, 'passing.example.com'),
+      (found) => found !== '10.0.3.3',
+    );
+    assert.equal(await answer(port, 'steady.example.com'), '10.0.0.1');
+  });
+});
+
+/** As its pod would start it, but for the address and the folder. */
+function startDnsmasq(dnsMasq: DNSMasq, folder: string, port: number): ChildProcess {
+  const command = workloadOf(dnsMasq, '').spec?.template?.spec?.containers?.[0]?.command ?? [];
+  const own = command
+    .slice(1)
+    .map((word) => word.replace('$(POD_IP)', '127.0.0.1').replace('--port=5353', `--port=${port}`))
+    .map((word) => (word.startsWith('--hostsdir=') ? `--hostsdir=${folder}` : word));
+  const child = spawn('dnsmasq', own, { stdio: ['ignore', 'ignore', 'ignore'] });
+  child.on('error', () => {});
+  return child;
+}
+
+function resolver(port: number): Resolver {
+  const asking = new Resolver({ timeout: 2_000, tries: 1 });
+  asking.setServers([`127.0.0.1:${port}`]);
+  return asking;
+}
+
+/** The first address of a name, or why there is none. */
+async function answer(port: number, name: string): Promise<string> {
+  try {
+    return (await resolver(port).resolve4(name))[0] ?? '';
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  }
+}
+
+async function freePort(): Promise<number> {
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  socket.close();
+  return port;
+}

@@ -10,7 +10,7 @@ import { NetConfig, type NetConfigNetwork, type NetConfigSubnet } from '../api/n
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import { Event } from '../runtime/builtin.ts';
 import { Manager } from '../runtime/manager.ts';
-import { ipamControllers } from './index.ts';
+import { type IpamOptions, ipamControllers } from './index.ts';
 
 export const NAMESPACE = 'openstack';
 
@@ -34,8 +34,10 @@ export const smallNetwork = (end: string): NetConfigNetwork =>
 export class Lab {
   readonly world: World;
   readonly controllers: Running[] = [];
+  readonly #options: IpamOptions;
 
-  constructor({ seed = 1 }: { seed?: number } = {}) {
+  constructor({ seed = 1, ...options }: { seed?: number } & IpamOptions = {}) {
+    this.#options = options;
     this.world = world({
       seed,
       kinds: [NetConfig, IPSet, Reservation, AddressBlock, IPAddressPool, Service, Event],
@@ -48,7 +50,7 @@ export class Lab {
     const transport = api.transport({ ...noFaults, ...faults });
     const manager = new Manager({
       transport,
-      controllers: ipamControllers(),
+      controllers: ipamControllers(this.#options),
       system: clock,
       log,
       fieldManager: 'netloom',

@@ -24,13 +24,16 @@ export class Environment {
   readonly space: Space;
   readonly waiting = new Waiting();
   readonly contest = new Contest();
+  /** For how many milliseconds an address that is given back is given to nobody else. */
+  readonly coolDown: number;
   #networks: Networks | undefined;
   /** The version of what others give from that the networks were made with. */
   #keptOut = '';
   #imported = false;
 
-  constructor({ ledger, namespace }: { ledger: Ledger; namespace: string }) {
+  constructor({ ledger, namespace, coolDown }: { ledger: Ledger; namespace: string; coolDown: number }) {
     this.ledger = ledger;
+    this.coolDown = coolDown;
     this.space = ledger.space(namespace, UNDERLAY);
   }
 
@@ -69,16 +72,18 @@ export class Environment {
 
 export class Environments {
   readonly #ledger: Ledger;
+  readonly #coolDown: number;
   readonly #environments = new Map<string, Environment>();
 
-  constructor(ledger: Ledger) {
+  constructor({ ledger, coolDown }: { ledger: Ledger; coolDown: number }) {
     this.#ledger = ledger;
+    this.#coolDown = coolDown;
   }
 
   of(namespace: string): Environment {
     let environment = this.#environments.get(namespace);
     if (environment === undefined) {
-      environment = new Environment({ ledger: this.#ledger, namespace });
+      environment = new Environment({ ledger: this.#ledger, namespace, coolDown: this.#coolDown });
       this.#environments.set(namespace, environment);
     }
     return environment;

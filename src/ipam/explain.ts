@@ -6,7 +6,10 @@ export function explain(outcome: Exclude<Outcome, { is: 'held' }>, { network, de
   const where = `network ${network.name} subnet ${definition.name}`;
   switch (outcome.is) {
     case 'taken': {
-      const { address, holder } = outcome.by;
+      const { address, holder, coolsUntil } = outcome.by;
+      if (coolsUntil !== undefined) {
+        return `${address} was given back by ${holder.kind} ${holder.name} and cools down until ${coolsUntil}; ${where} gives it then`;
+      }
       return `${address} already reserved by ${holder.kind} ${holder.name}; ${where} gives it once that is deleted`;
     }
     case 'full':

@@ -4,12 +4,14 @@ import { Prefix } from '../api/prefix.ts';
 import type { Space } from '../ledger/space.ts';
 import type { Networks, Subnet } from './networks.ts';
 
-/** How full a subnet is. What is given to those who ask for any address is either held or free. */
+/** How full a subnet is. What is given to those who ask for any address is held, cools down, or is free. */
 export interface Fullness {
   readonly subnet: Subnet;
   readonly total: bigint;
   /** Of the total, however it was asked for. */
   readonly held: number;
+  /** Of the total: given back, and not given again yet. */
+  readonly cooling: number;
   readonly free: bigint;
   /** Held as well, and not of the total: asked for by number. */
   readonly heldOutside: number;
@@ -51,9 +53,10 @@ export class Census {
     for (const name of present) this.#replace(name, this.#space.block(name));
     return this.#subnets.map((subnet) => {
       const { total, excluded } = this.#sizes.get(subnet) ?? NO_SIZE;
-      const { held, heldOutside } = this.#held.get(subnet) ?? NOTHING_HELD;
+      const { held, cooling, heldOutside } = this.#held.get(subnet) ?? NOTHING_HELD;
       const next = this.#space.next(subnet.pool);
-      return { subnet, total, held, free: total - BigInt(held), heldOutside, excluded, next };
+      const free = total - BigInt(held + cooling);
+      return { subnet, total, held, cooling, free, heldOutside, excluded, next };
     });
   }
 
@@ -74,20 +77,21 @@ export class Census {
     const prefix = Prefix.parse(spec.prefix);
     const around = prefix === undefined ? [] : this.#index.meeting(prefix);
     return around.map((subnet) => {
-      let held = 0;
-      let heldOutside = 0;
-      for (const { address } of this.#space.holdingsIn(name)) {
-        if (subnet.pool.gives(address)) held += 1;
-        else if (subnet.prefix.contains(address)) heldOutside += 1;
+      const count = { subnet, ...NOTHING_HELD };
+      for (const { address, coolsUntil } of this.#space.holdingsIn(name)) {
+        const isHeld = coolsUntil === undefined;
+        if (subnet.pool.gives(address)) count[isHeld ? 'held' : 'cooling'] += 1;
+        else if (isHeld && subnet.prefix.contains(address)) count.heldOutside += 1;
       }
-      return { subnet, held, heldOutside };
+      return count;
     });
   }
 
-  #add({ subnet, held, heldOutside }: Count, sign: 1 | -1): void {
+  #add({ subnet, held, cooling, heldOutside }: Count, sign: 1 | -1): void {
     const before = this.#held.get(subnet) ?? NOTHING_HELD;
     this.#held.set(subnet, {
       held: before.held + sign * held,
+      cooling: before.cooling + sign * cooling,
       heldOutside: before.heldOutside + sign * heldOutside,
     });
   }
@@ -96,10 +100,11 @@ export class Census {
 interface Count {
   readonly subnet: Subnet;
   readonly held: number;
+  readonly cooling: number;
   readonly heldOutside: number;
 }
 
-const NOTHING_HELD = { held: 0, heldOutside: 0 };
+const NOTHING_HELD = { held: 0, cooling: 0, heldOutside: 0 };
 const NO_SIZE = { total: 0n, excluded: 0n };
 
 function sizesOf({ pool }: Subnet): { total: bigint; excluded: bigint } {

@@ -24,7 +24,9 @@ export async function importReservations({ ledger, space, reservations, ipSetOf 
       ipSet !== undefined && isFor(reservation, ipSet) ? holderOf(ipSet) : reservationAsHolder(reservation);
     return Object.values(reservation.spec.reservation).flatMap(({ address: text, network, subnet }) => {
       const address = Address.parse(text);
-      if (address === undefined || space.holderOf(address) !== undefined) return [];
+      if (address === undefined) return [];
+      const holding = space.holdingAt(address);
+      if (holding !== undefined && holding.coolsUntil === undefined) return [];
       return [{ holder, network, subnet, from: address }];
     });
   });

@@ -12,6 +12,8 @@ export { ipamAdmission } from './admission.ts';
 export interface IpamOptions {
   /** Which part of a subnet, from 0 to 1, is held when it is called nearly full. */
   readonly nearlyFull?: number;
+  /** For how many milliseconds an address that is given back is given to nobody but an object of the same name. */
+  readonly coolDown?: number;
   /** Where it is told how full subnets are. */
   readonly metrics?: Metrics;
 }
@@ -19,9 +21,13 @@ export interface IpamOptions {
 /** For how long the address of an IPSet that vanished without giving it back is given to nobody. */
 const GRACE = 60_000;
 
-export const ipamControllers = ({ nearlyFull = 0.8, metrics = new Metrics() }: IpamOptions = {}): Controller[] => [
-  ipSets(),
-  reservations(),
+export const ipamControllers = ({
+  nearlyFull = 0.8,
+  coolDown = 0,
+  metrics = new Metrics(),
+}: IpamOptions = {}): Controller[] => [
+  ipSets({ coolDown }),
+  reservations({ coolDown }),
   netConfigs({ nearlyFull, metrics }),
-  sweep({ holders: [IPSet, Reservation], grace: GRACE }),
+  sweep({ holders: [IPSet, Reservation], grace: GRACE, coolDown }),
 ];

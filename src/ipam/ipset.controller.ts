@@ -17,10 +17,10 @@ import { FINALIZER } from './reservation.ts';
 import { reservationsOf } from './status.ts';
 
 /** Reserves one address per requested network, and keeps it for as long as the IPSet lives. */
-export const ipSets = (): Controller => ({
+export const ipSets = ({ coolDown }: { coolDown: number }): Controller => ({
   name: IPSet.plural,
   start(host) {
-    const environments = new Environments(Ledger.of(host));
+    const environments = new Environments({ ledger: Ledger.of(host), coolDown });
     return controller({
       for: IPSet,
       watches: [

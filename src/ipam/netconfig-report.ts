@@ -51,9 +51,9 @@ export function fullnessMetric(
   netConfigs: Iterable<{ namespace: string; name: string; subnets: readonly Fullness[] }>,
 ): Metric {
   const samples = [...netConfigs].flatMap(({ namespace, name: netconfig, subnets }) =>
-    subnets.flatMap(({ subnet, total, held, free, excluded }) => {
+    subnets.flatMap(({ subnet, total, held, cooling, free, excluded }) => {
       const labels = { namespace, netconfig, network: subnet.network.name, subnet: subnet.definition.name };
-      return Object.entries({ free, held, excluded, total }).map(([state, value]) => ({
+      return Object.entries({ free, held, cooling, excluded, total }).map(([state, value]) => ({
         labels: { ...labels, state },
         value: Number(value),
       }));
@@ -62,16 +62,17 @@ export function fullnessMetric(
   return {
     name: 'netloom_subnet_addresses',
     type: 'gauge',
-    help: 'Addresses in the allocation ranges of a subnet; total is what is free or held.',
+    help: 'Addresses in the allocation ranges of a subnet; total is what is free, held or cooling down.',
     samples,
   };
 }
 
-const subnetStatus = ({ subnet, total, held, free, heldOutside, excluded, next }: Fullness): SubnetStatus => ({
+const subnetStatus = ({ subnet, total, held, cooling, free, heldOutside, excluded, next }: Fullness): SubnetStatus => ({
   network: subnet.network.name,
   subnet: subnet.definition.name,
   total: exact(total),
   held,
+  ...(cooling === 0 ? {} : { cooling }),
   free: exact(free),
   heldOutside,
   excluded: exact(excluded),
@@ -102,11 +103,11 @@ function ready({ faults }: NetConfigFacts): Statement {
 function fullness({ subnets, nearlyFull }: NetConfigFacts): Statement[] {
   const own = subnets.filter(({ subnet }) => subnet.definition.allocationRanges.length > 0);
   const full = own.filter(({ free }) => free === 0n);
-  const near = own.filter(({ held, total }) => held >= Math.ceil(Number(total) * nearlyFull));
+  const near = own.filter(({ held, cooling, total }) => held + cooling >= Math.ceil(Number(total) * nearlyFull));
   const say = (type: string, which: readonly Fullness[], otherwise: string): Statement => {
     const texts = which.map(
-      ({ subnet: { network, definition }, held, total }) =>
-        `${held} of ${total} addresses of network ${network.name}/${definition.name} are held`,
+      ({ subnet: { network, definition }, held, cooling, total }) =>
+        `${held} of ${total} addresses of network ${network.name}/${definition.name} are held${cooling === 0 ? '' : ` and ${cooling} cool down`}`,
     );
     if (texts.length === 0) return { type, status: 'False', reason: 'Room', message: otherwise };
     return {

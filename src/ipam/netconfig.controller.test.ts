@@ -247,6 +247,7 @@ describe('a NetConfig', () => {
     assert.deepEqual(lines(), [
       `netloom_subnet_addresses{${labels},state="free"} 4`,
       `netloom_subnet_addresses{${labels},state="held"} 1`,
+      `netloom_subnet_addresses{${labels},state="cooling"} 0`,
       `netloom_subnet_addresses{${labels},state="excluded"} 0`,
       `netloom_subnet_addresses{${labels},state="total"} 5`,
     ]);

@@ -60,7 +60,7 @@ export async function requireThatLost({ ipSet, reserved }: Allotment, client: Cl
 /** Gives back what the IPSet does not ask for, having made sure with the server that this is so. */
 export async function releaseSurplus(
   { ipSet, surplus }: Allotment,
-  { ledger, space }: Environment,
+  { ledger, space, coolDown }: Environment,
   client: Client,
 ): Promise<void> {
   if (surplus.length === 0) return;
@@ -75,6 +75,7 @@ export async function releaseSurplus(
   await ledger.release(
     space,
     surplus.filter(({ address }) => !named.has(address.toString())),
+    { coolDown },
   );
 }
 
@@ -82,7 +83,7 @@ export async function releaseSurplus(
 export async function releaseAll(
   ipSet: IPSet,
   reservation: Reservation | undefined,
-  { ledger, space }: Environment,
+  { ledger, space, coolDown }: Environment,
   client: Client,
 ): Promise<void> {
   const { name, namespace = '', uid } = ipSet.metadata;
@@ -91,5 +92,5 @@ export async function releaseAll(
     await removeFinalizers(client, Reservation, found, FINALIZERS);
     await client.delete(Reservation, refOf(found), { uid: found.metadata.uid });
   }
-  await ledger.release(space, space.heldBy(uid));
+  await ledger.release(space, space.heldBy(uid), { coolDown });
 }

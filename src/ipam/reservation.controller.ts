@@ -17,7 +17,7 @@ import { FINALIZERS } from './reservation.ts';
  * Looks after Reservations without an IPSet: what they reserve is nobody else's as long as they are there, and one that is
  * being deleted does not wait for an IPSet that will never come to let it go.
  */
-export const reservations = (): Controller => ({
+export const reservations = ({ coolDown }: { coolDown: number }): Controller => ({
   name: Reservation.plural,
   start(host) {
     const ledger = Ledger.of(host);
@@ -34,7 +34,7 @@ export const reservations = (): Controller => ({
         const space = ledger.space(ref.namespace, UNDERLAY);
         const isOwner = (ipSet: IPSet | undefined): boolean => ipSet !== undefined && isFor(reservation, ipSet);
         if (isOwner(caches.of(IPSet).get(ref))) {
-          await ledger.release(space, leftovers(reservation, space));
+          await ledger.release(space, leftovers(reservation, space), { coolDown });
           return done();
         }
         if (isOwner(await client.get(IPSet, ref.name, ref.namespace))) return done();

@@ -18,7 +18,7 @@ export class Story {
   #running: Running[] = [];
 
   constructor(seed: number) {
-    this.#lab = new Lab({ seed });
+    this.#lab = new Lab({ seed, coolDown: seed % 2 === 0 ? 0 : 20_000 });
   }
 
   static async tell({ seed, steps }: { seed: number; steps: number }): Promise<void> {

@@ -15,8 +15,8 @@ export interface Applicant {
 }
 
 /**
- * Who has the address and is there to stay. Whoever is being deleted, or gone already, is about to give it back: one may wait for
- * that. An IPSet takes over what the Reservation of its name has. Reads the one block that says who has the address.
+ * Who has the address and is there to stay. Whoever is being deleted, or gone already, is about to give it back; and what cools
+ * down comes free: one may wait for that. An IPSet takes over what the Reservation of its name has. Reads the one block that says who has the address.
  */
 export async function whoHas(
   address: Address,
@@ -26,8 +26,9 @@ export async function whoHas(
   const { namespace } = applicant;
   const block = await live.get(AddressBlock, blockName(UNDERLAY, blockPrefix(address)), namespace);
   const text = address.toString();
-  const holder = block?.spec.holdings.find((holding) => holding.address === text)?.holder;
-  if (holder === undefined || isOwn(holder, applicant)) return undefined;
+  const holding = block?.spec.holdings.find(({ address }) => address === text);
+  if (holding === undefined || holding.coolsUntil !== undefined || isOwn(holding.holder, applicant)) return undefined;
+  const { holder } = holding;
   const kind = HOLDERS.find((one) => one.group === (holder.apiGroup ?? '') && one.kind === holder.kind);
   // Of a kind that nobody here knows: that it holds the address is all that can be said.
   if (kind === undefined) return holder;

@@ -3,7 +3,7 @@ import type { Prefix } from '../api/prefix.ts';
 import { ApiError } from '../api/status.ts';
 import type { Client } from '../runtime/client.ts';
 import { Unreachable } from '../runtime/transport.ts';
-import { blockOf, type Holding, type Space, saying } from './space.ts';
+import { blockOf, type Holding, mayTakeOver, type Space, saying } from './space.ts';
 
 /** What shall become of an address. */
 export interface Change {
@@ -11,6 +11,8 @@ export interface Change {
   readonly holding: Holding;
   /** Whose address may be taken over, as a UID. */
   readonly heirOf?: string | undefined;
+  /** Of what is released: until then nobody else gets the address. */
+  readonly coolsUntil?: string | undefined;
 }
 
 /** `lost`: somebody else has the address. */
@@ -79,20 +81,23 @@ export class BlockWriter {
 
   /** What the newest block that we know already says needs no write. */
   #settled({ action, holding, heirOf, resolve }: Pending): boolean {
-    const now = this.#space.holdingAt(holding.address)?.holder.uid;
-    const ours = now === holding.holder.uid;
-    if (action === 'hold' ? now === undefined || (!ours && now === heirOf) : ours) return false;
-    resolve(action === 'release' || ours ? 'written' : 'lost');
+    const { holder, coolsUntil } = holding;
+    const now = this.#space.holdingAt(holding.address);
+    const same = now?.holder.uid === holder.uid && now.coolsUntil === coolsUntil;
+    const isDue = action === 'release' ? same : now === undefined || (!same && mayTakeOver(now, { holder, heirOf }));
+    if (isDue) return false;
+    resolve(action === 'release' || same ? 'written' : 'lost');
     return true;
   }
 
   #put(name: string, prefix: Prefix, changes: readonly Change[]): Promise<AddressBlock> {
     const { namespace, name: space } = this.#space;
     const holdings = new Set(this.#space.holdingsIn(name));
-    for (const { action, holding } of changes) {
+    for (const { action, holding, coolsUntil } of changes) {
       const before = this.#space.holdingAt(holding.address);
       if (before !== undefined) holdings.delete(before);
       if (action === 'hold') holdings.add(holding);
+      else if (coolsUntil !== undefined) holdings.add({ ...holding, coolsUntil });
     }
     const spec = { space, prefix: prefix.toString(), holdings: saying(holdings) };
     // A block that says something must not vanish by accident: what it says would be free for others.

@@ -61,10 +61,18 @@ export class Ledger {
     return Promise.all(requests.map((request) => this.#hold(space, request)));
   }
 
-  /** Resolves when it is on record that nobody holds these any more. */
-  async release(space: Space, holdings: readonly Holding[]): Promise<void> {
+  /**
+   * Resolves when it is on record that nobody holds these any more. `coolDown`: for how many milliseconds they are not given to anybody
+   * else; `sweep` ends that.
+   */
+  async release(
+    space: Space,
+    holdings: readonly Holding[],
+    { coolDown = 0 }: { coolDown?: number } = {},
+  ): Promise<void> {
     const { writer } = this.#entry(space.namespace, space.name);
-    await Promise.all(holdings.map((holding) => writer.write({ action: 'release', holding })));
+    const coolsUntil = coolDown === 0 ? undefined : endOf(this.#clock.now() + coolDown);
+    await Promise.all(holdings.map((holding) => writer.write({ action: 'release', holding, coolsUntil })));
   }
 
   observe({ before, now }: Change<AddressBlock>): void {
@@ -109,6 +117,9 @@ export class Ledger {
     return entry;
   }
 }
+
+/** Times are written in whole seconds: rather one too late than one too early. */
+const endOf = (ms: number): string => timestamp(Math.ceil(ms / 1000) * 1000);
 
 interface Entry {
   readonly space: Space;

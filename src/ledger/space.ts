@@ -9,7 +9,7 @@ import {
 import { FreeSpace } from './free-space.ts';
 import type { Pool } from './pool.ts';
 
-/** An address, and who has it. */
+/** An address, and who has it, or had it while it cools down. */
 export interface Holding extends Omit<AddressHolding, 'address'> {
   readonly address: Address;
 }
@@ -29,7 +29,7 @@ export type Placement =
   | { readonly is: 'held'; readonly holding: Holding }
   /** This address is free, and kept for the holder until `settle`. */
   | { readonly is: 'kept'; readonly address: Address }
-  | { readonly is: 'taken'; readonly by: Pick<Holding, 'address' | 'holder'> }
+  | { readonly is: 'taken'; readonly by: Pick<Holding, 'address' | 'holder' | 'coolsUntil'> }
   | { readonly is: 'full' };
 
 /**
@@ -60,8 +60,8 @@ export class Space {
     if (own !== undefined) return { is: 'held', holding: own };
     const address = from instanceof Address ? from : this.next(from);
     if (address === undefined) return { is: 'full' };
-    const by = this.holderOf(address);
-    if (by !== undefined && by.uid !== heirOf) return { is: 'taken', by: { address, holder: by } };
+    const by = this.#inTheWay(address, { holder, heirOf });
+    if (by !== undefined) return { is: 'taken', by };
     this.#kept[address.family].set(address.value, holder);
     this.#free[address.family].take(address);
     return { is: 'kept', address };
@@ -83,7 +83,7 @@ export class Space {
     this.#freeUnlessHeld(address);
   }
 
-  /** Who has the address, or is about to. */
+  /** Who has the address, or is about to, or had it while it cools down. */
   holderOf(address: Address): AddressHolder | undefined {
     return this.holdingAt(address)?.holder ?? this.#kept[address.family].get(address.value);
   }
@@ -92,6 +92,7 @@ export class Space {
     return this.#holdings[family].get(value);
   }
 
+  /** What cools down is nobody's. */
   heldBy(uid: string): readonly Holding[] {
     return this.#byHolder.get(uid) ?? NOTHING;
   }
@@ -140,10 +141,18 @@ export class Space {
     for (const holding of before.holdings.values()) this.#remove(holding);
   }
 
+  #inTheWay(address: Address, successor: Successor): Pick<Holding, 'address' | 'holder' | 'coolsUntil'> | undefined {
+    const holding = this.holdingAt(address);
+    if (holding !== undefined) return mayTakeOver(holding, successor) ? undefined : holding;
+    const holder = this.#kept[address.family].get(address.value);
+    return holder === undefined || holder.uid === successor.heirOf ? undefined : { address, holder };
+  }
+
   #add(holding: Holding): void {
-    const { address, holder } = holding;
+    const { address, holder, coolsUntil } = holding;
     this.#holdings[address.family].set(address.value, holding);
     this.#free[address.family].take(address);
+    if (coolsUntil !== undefined) return;
     this.#byHolder.set(holder.uid, [...this.heldBy(holder.uid), holding]);
   }
 
@@ -167,6 +176,22 @@ export class Space {
 /** The name of the block that says who has the address. */
 export const blockOf = (space: Space, address: Address): string => blockName(space.name, blockPrefix(address));
 
+export interface Successor {
+  readonly holder: AddressHolder;
+  readonly heirOf?: string | undefined;
+}
+
+/**
+ * Whether what is on record does not keep somebody from having the address: it is taken over from the object that he is the heir of;
+ * or it cools down, and the one who had it comes back. Objects of one group that have the same name are about the same.
+ */
+export function mayTakeOver({ holder: before, coolsUntil }: Holding, { holder, heirOf }: Successor): boolean {
+  if (before.uid === heirOf) return true;
+  const isNamesake =
+    before.apiGroup === holder.apiGroup && before.namespace === holder.namespace && before.name === holder.name;
+  return coolsUntil !== undefined && isNamesake;
+}
+
 /** What a block that holds exactly this would say, lowest address first. */
 export const saying = (holdings: Iterable<Holding>): AddressHolding[] =>
   [...holdings]
@@ -183,9 +208,13 @@ const NOTHING: readonly never[] = [];
 
 function sameHolding(known: Holding | undefined, said: AddressHolding): Holding | undefined {
   if (known === undefined) return undefined;
-  const { holder, network, subnet, since } = known;
+  const { holder, network, subnet, since, coolsUntil } = known;
   const same =
-    holder.uid === said.holder.uid && network === said.network && subnet === said.subnet && since === said.since;
+    holder.uid === said.holder.uid &&
+    network === said.network &&
+    subnet === said.subnet &&
+    since === said.since &&
+    coolsUntil === said.coolsUntil;
   return same ? known : undefined;
 }
 

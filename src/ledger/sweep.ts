@@ -16,16 +16,21 @@ export interface SweepOptions {
   readonly holders: readonly Kind[];
   /** For how long, in milliseconds, the address of a holder that is gone stays held: a host may still be using it. */
   readonly grace: number;
+  /** For how long after that it cools down. */
+  readonly coolDown: number;
 }
 
-/** Holders release what they hold when they go. Sweeps up after those that could not, and takes away empty blocks. */
-export const sweep = ({ holders, grace }: SweepOptions): Controller => {
+/**
+ * Holders release what they hold when they go. Sweeps up after those that could not, ends it when an address has cooled down, and
+ * takes away empty blocks.
+ */
+export const sweep = ({ holders, ...times }: SweepOptions): Controller => {
   const name = 'address-sweep';
   return {
     name,
     start(host) {
       const ledger = Ledger.of(host);
-      const sweeper = new Sweeper({ ledger, holders, grace });
+      const sweeper = new Sweeper({ ledger, holders, ...times });
       return controller({
         name,
         for: AddressBlock,
@@ -48,13 +53,15 @@ class Sweeper {
   readonly #ledger: Ledger;
   readonly #holders: readonly Kind[];
   readonly #grace: number;
+  readonly #coolDown: number;
   /** Block → what looked abandoned in it (a holder's uid, or `EMPTY`) → since when, as uptime. */
   readonly #abandoned = new Map<string, Map<string, number>>();
 
-  constructor({ ledger, holders, grace }: { ledger: Ledger } & SweepOptions) {
+  constructor({ ledger, holders, grace, coolDown }: { ledger: Ledger } & SweepOptions) {
     this.#ledger = ledger;
     this.#holders = holders;
     this.#grace = grace;
+    this.#coolDown = coolDown;
   }
 
   forget(block: string): void {
@@ -69,7 +76,8 @@ class Sweeper {
       await removeFinalizers(context.client, AddressBlock, block, [FINALIZER]);
       return done();
     }
-    const missing = holdings.filter(({ holder }) => this.#isMissing(holder, namespace, context.caches));
+    const { living, cooled, soonest } = byTemperature(holdings, context.system.now());
+    const missing = living.filter(({ holder }) => this.#isMissing(holder, namespace, context.caches));
     const suspects = holdings.length === 0 ? [EMPTY] : missing.map(({ holder }) => holder.uid);
     const { ripe, after } = this.#ripeOf(keyOfObject(block), new Set(suspects), context.system.uptime());
     if (ripe.has(EMPTY)) await deleteIfUnchanged(block, context);
@@ -82,12 +90,16 @@ class Sweeper {
         gone.push(holding);
       }
     }
-    await this.#ledger.release(space, gone);
-    return after === undefined ? done() : wait({ after });
+    await Promise.all([
+      this.#ledger.release(space, gone, { coolDown: this.#coolDown }),
+      this.#ledger.release(space, cooled),
+    ]);
+    const next = Math.min(after, soonest - context.system.now());
+    return next === Number.POSITIVE_INFINITY ? done() : wait({ after: Math.max(next, 0) });
   }
 
   /** Which suspects have been so for long enough, and in how many milliseconds the next one will have been. */
-  #ripeOf(block: string, suspects: ReadonlySet<string>, now: number): { ripe: Set<string>; after?: number } {
+  #ripeOf(block: string, suspects: ReadonlySet<string>, now: number): { ripe: Set<string>; after: number } {
     const before = this.#abandoned.get(block);
     const since = new Map([...suspects].map((suspect) => [suspect, before?.get(suspect) ?? now]));
     const ripe = new Set([...since].filter(([, began]) => now - began >= this.#grace).map(([suspect]) => suspect));
@@ -95,7 +107,6 @@ class Sweeper {
     for (const suspect of ripe) since.delete(suspect);
     if (since.size === 0) this.#abandoned.delete(block);
     else this.#abandoned.set(block, since);
-    if (since.size === 0) return { ripe };
     return { ripe, after: Math.min(...since.values()) + this.#grace - now };
   }
 
@@ -107,6 +118,23 @@ class Sweeper {
   #kindOf({ apiGroup = '', kind }: AddressHolder): Kind | undefined {
     return this.#holders.find((holder) => holder.group === apiGroup && holder.kind === kind);
   }
+}
+
+/** What is held, what has cooled down by now, and when the next one of the others will have, in milliseconds since 1970. */
+function byTemperature(holdings: readonly Holding[], now: number) {
+  const living: Holding[] = [];
+  const cooled: Holding[] = [];
+  let soonest = Number.POSITIVE_INFINITY;
+  for (const holding of holdings) {
+    if (holding.coolsUntil === undefined) {
+      living.push(holding);
+      continue;
+    }
+    const end = Date.parse(holding.coolsUntil);
+    if (end <= now) cooled.push(holding);
+    else soonest = Math.min(soonest, end);
+  }
+  return { living, cooled, soonest };
 }
 
 /** A block without holdings stands here in place of a holder's uid. */

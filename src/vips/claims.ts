@@ -40,8 +40,9 @@ export class Claims {
         const [outcome] = await this.#ledger.hold(space, [{ ...request, ...heir }]);
         if (outcome?.is === 'unknown') throw outcome.error;
         if (outcome?.is !== 'taken') return [];
-        const { kind, name } = outcome.by.holder;
-        return [`"${address}" of ${nameOf(first)} is held by ${kind} ${name} in namespace ${namespace}`];
+        const { coolsUntil, holder: other } = outcome.by;
+        const state = coolsUntil === undefined ? 'is held by' : `cools down until ${coolsUntil} after`;
+        return [`"${address}" of ${nameOf(first)} ${state} ${other.kind} ${other.name} in namespace ${namespace}`];
       }),
     );
     return faults.flat();

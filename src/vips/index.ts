@@ -1,5 +1,6 @@
 import type { Admission } from '../api/admission.ts';
 import type { Controller } from '../runtime/controller.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import { vipsAdmissionIn } from './admission.ts';
 import { observedAddresses } from './observer.controller.ts';
 import { addressPools, foreignPools } from './pool.controller.ts';
@@ -14,6 +15,8 @@ export interface VipsOptions {
   readonly loadBalancerClass?: string;
   /** Which part of a pool, from 0 to 1, is in use when it is called nearly full. */
   readonly nearlyFull?: number;
+  /** Where it is told how full pools are. */
+  readonly metrics?: Metrics;
 }
 
 export const POOL_NAMESPACE = 'metallb-system';
@@ -23,10 +26,11 @@ export const vipsControllers = ({
   namespace = POOL_NAMESPACE,
   loadBalancerClass = '',
   nearlyFull = 0.8,
+  metrics = new Metrics(),
 }: VipsOptions = {}): Controller[] =>
   poolsOf === 'metallb'
     ? [observedAddresses({ namespace }), foreignPools()]
-    : [serviceAddresses({ namespace, loadBalancerClass }), addressPools({ namespace, nearlyFull })];
+    : [serviceAddresses({ namespace, loadBalancerClass }), addressPools({ namespace, nearlyFull, metrics })];
 
 /** Where MetalLB gives the addresses, its own webhooks check pools. */
 export const vipsAdmission = ({

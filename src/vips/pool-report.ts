@@ -1,6 +1,7 @@
 import type { Family } from '../api/address.ts';
 import type { Condition } from '../api/condition.ts';
 import type { IPAddressPool, IPAddressPoolStatus } from '../api/metallb.io/ip-address-pool.ts';
+import type { Metric } from '../runtime/metrics.ts';
 import { timestamp } from '../runtime/timestamp.ts';
 import type { Pool } from './pool.ts';
 import type { Register } from './register.ts';
@@ -38,6 +39,24 @@ export function poolStatus(facts: PoolFacts): IPAddressPoolStatus {
     availableIPv6: counts[6].available,
     usage: usageOf(counts),
     conditions: dated(statements(facts, vips, counts), facts),
+  };
+}
+
+/** How full pools are, per family where a pool has addresses of it. */
+export function poolMetric(pools: Iterable<Pool>, namespace: string): Metric {
+  const samples = [...pools].flatMap((pool) =>
+    ([4, 6] as const).flatMap((family) => {
+      const { capacity, taken, available } = countsOf(family, [], pool);
+      const labels = { namespace, pool: pool.name, family: `IPv${family}` };
+      const states = capacity === 0n ? {} : { free: available, held: taken, total: Number(capacity) };
+      return Object.entries(states).map(([state, value]) => ({ labels: { ...labels, state }, value }));
+    }),
+  );
+  return {
+    name: 'netloom_pool_addresses',
+    type: 'gauge',
+    help: 'Addresses of an IPAddressPool; held are those that Services or hosts have, total is what is free or held.',
+    samples,
   };
 }
 

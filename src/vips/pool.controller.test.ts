@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { L2Advertisement } from '../api/metallb.io/l2-advertisement.ts';
+import { Metrics } from '../runtime/metrics.ts';
 import { Lab } from './lab.fixture.ts';
 
 async function withPool(...addresses: string[]): Promise<Lab> {
@@ -51,6 +52,39 @@ describe('a pool', () => {
       Full: 'False: there are free addresses',
       NearlyFull: 'False: less than 80 % of the addresses are in use',
     });
+    await lab.stop();
+  });
+
+  it('is in the metrics for as long as it is there, by family', async () => {
+    const metrics = new Metrics();
+    const lab = new Lab();
+    await lab.start({}, { metrics });
+    await lab.pool('internalapi', { addresses: ['10.0.0.1-10.0.0.5'] });
+    await lab.service('a');
+    const lines = () =>
+      metrics
+        .text()
+        .split('\n')
+        .filter((line) => line.startsWith('netloom_pool_addresses'));
+    const labels = 'namespace="metallb-system",pool="internalapi",family="IPv4"';
+    assert.deepEqual(lines(), [
+      `netloom_pool_addresses{${labels},state="free"} 4`,
+      `netloom_pool_addresses{${labels},state="held"} 1`,
+      `netloom_pool_addresses{${labels},state="total"} 5`,
+    ]);
+    await lab.delete('a');
+    await lab.world.client.delete(IPAddressPool, { name: 'internalapi', namespace: 'metallb-system' });
+    await lab.settle();
+    assert.deepEqual(lines(), []);
+    await lab.stop();
+  });
+
+  it('says that it is nearly full at the part that is called so', async () => {
+    const lab = new Lab();
+    await lab.start({}, { nearlyFull: 0.4 });
+    await lab.pool('internalapi', { addresses: ['10.0.0.1-10.0.0.5'] });
+    for (const name of ['a', 'b']) await lab.service(name);
+    assert.match(conditions(lab)['NearlyFull'] ?? '', /^True: 2 of 5 IPv4 addresses are in use/);
     await lab.stop();
   });
 

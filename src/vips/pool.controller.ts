@@ -6,23 +6,34 @@ import { Prefix } from '../api/prefix.ts';
 import type { Caches } from '../runtime/cache.ts';
 import { type Context, type Controller, controller } from '../runtime/controller.ts';
 import { removeFinalizers } from '../runtime/finalizers.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { done, type Outcome, wait } from '../runtime/outcome.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { nextStatus } from '../runtime/status.ts';
 import { advertising } from './advertisements.ts';
 import { Office } from './office.ts';
-import { poolStatus } from './pool-report.ts';
+import type { Pool } from './pool.ts';
+import { poolMetric, poolStatus } from './pool-report.ts';
 import { concerns, VIPS } from './vip.ts';
 
 /** On a pool: it stays until no Service has an address from it. */
 export const FINALIZER = 'netloom.io/addresses-in-use';
 
+export interface PoolOptions {
+  /** The only one in which pools count. */
+  readonly namespace: string;
+  /** Which part of a pool, from 0 to 1, is in use when it is called nearly full. */
+  readonly nearlyFull: number;
+  readonly metrics: Metrics;
+}
+
 /** Says on each pool how full it is and what is wrong with it, and keeps one that is in use from being deleted. */
-export const addressPools = ({ namespace, nearlyFull }: { namespace: string; nearlyFull: number }): Controller => ({
+export const addressPools = ({ namespace, nearlyFull, metrics }: PoolOptions): Controller => ({
   name: IPAddressPool.plural,
   start(host) {
     const office = Office.of(host, namespace);
     const reports = new Reports(office, nearlyFull);
+    metrics.collect(() => [poolMetric(reports.latest(), namespace)]);
     const all = (caches: Caches): Ref[] => caches.of(IPAddressPool).list(namespace).map(refOf);
     return controller({
       for: IPAddressPool,
@@ -66,6 +77,8 @@ class Reports {
   readonly #nearlyFull: number;
   /** Name of a pool → when something was last said about it, as uptime. */
   readonly #said = new Map<string, number>();
+  /** Name of a pool → what addresses were given from when something was last said. */
+  readonly #pools = new Map<string, Pool>();
 
   constructor(office: Office, nearlyFull: number) {
     this.#office = office;
@@ -74,6 +87,11 @@ class Reports {
 
   forget({ name }: Ref): void {
     this.#said.delete(name);
+    this.#pools.delete(name);
+  }
+
+  latest(): Iterable<Pool> {
+    return this.#pools.values();
   }
 
   async report(object: IPAddressPool, context: Context): Promise<PoolOutcome> {
@@ -108,6 +126,8 @@ class Reports {
   #statusOf(object: IPAddressPool, fault: string | undefined, { caches, system }: Context): IPAddressPoolStatus {
     const pools = this.#office.pools(caches);
     const pool = fault === undefined ? pools.find(object.metadata.name) : undefined;
+    if (pool === undefined) this.#pools.delete(object.metadata.name);
+    else this.#pools.set(pool.name, pool);
     const advertisements = caches.of(L2Advertisement).list(this.#office.namespace);
     return nextStatus(
       object,

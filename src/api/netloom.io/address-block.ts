@@ -28,6 +28,9 @@ const holdingShape = object({
   network: string({ description: 'The network for which it is held.' }),
   subnet: string({ description: 'The subnet for which it is held.' }),
   since: timestamp({ description: 'Since when it is held.' }),
+  coolsUntil: optional(
+    timestamp({ description: 'The holder has given it back; until then nobody of another name gets the address.' }),
+  ),
   sharers: optional(
     listByKey(sharerShape, ['uid'], {
       description: 'Who uses the address, the holder first, where it is one that several may share.',

@@ -38,8 +38,11 @@ const count = (description: string) => integer({ format: 'int64', description })
 const subnetStatusShape = object({
   network: string({ description: 'The name of the network.' }),
   subnet: string({ description: 'The name of the subnet.' }),
-  total: count('How many addresses the allocation ranges give to those who ask for any: `held` and `free` together.'),
+  total: count(
+    'How many addresses the allocation ranges give to those who ask for any: `held`, `cooling` and `free` together.',
+  ),
   held: count('How many of them somebody has.'),
+  cooling: optional(count('How many of them were given back and are not given again yet; absent when there are none.')),
   free: count('How many of them are left; like all of these numbers never more than 9007199254740991.'),
   heldOutside: count('How many other addresses of the subnet somebody has, such as a fixedIP outside of the ranges.'),
   excluded: count(

@@ -15,6 +15,8 @@ export interface Holder {
   readonly network: string;
   readonly subnet: string;
   readonly since: string;
+  /** The holder has given it back, and nobody else gets it before. */
+  readonly coolsUntil?: string;
   /** The machine that has the address, where an object says which. */
   readonly host?: string;
   readonly interfaces?: readonly string[];
@@ -65,6 +67,9 @@ export function holdersIn(block: AddressBlock, wanted: Wanted): Holder[] {
   });
 }
 
+/** Whether somebody has the address now. */
+export const isHeld = ({ coolsUntil }: Holder): boolean => coolsUntil === undefined;
+
 /** IPv4 before IPv6, lowest first; the same address in different spaces by namespace. */
 export function inOrder(holders: readonly Holder[]): Holder[] {
   return holders
@@ -100,8 +105,9 @@ function holderOf(holding: AddressHolding, { metadata, spec }: AddressBlock): Ho
     network: holding.network,
     subnet: holding.subnet,
     since: holding.since,
+    ...(holding.coolsUntil === undefined ? {} : { coolsUntil: holding.coolsUntil }),
     // An IPSet is named after the host whose addresses it asks for.
-    ...(isIpSet(holder) ? { host: holder.name } : {}),
+    ...(isIpSet(holder) && holding.coolsUntil === undefined ? { host: holder.name } : {}),
     ...(sharers.length > 1 ? { sharers } : {}),
   };
 }

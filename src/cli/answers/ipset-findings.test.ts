@@ -109,6 +109,22 @@ test('a holder that is gone: its address is swept up', () => {
   );
 });
 
+test('an address that cools down: until when', () => {
+  const cooling = block({ '172.17.0.10': 'a', '172.17.0.11': 'b', '172.17.0.12': 'c' });
+  const [first] = cooling.spec.holdings;
+  if (first !== undefined) first.coolsUntil = '2026-01-01T01:05:00Z';
+  const facts = { blocks: [cooling], holders: new Map([['uid-a', 'gone' as const]]) };
+  const fixed = only(ipSet('compute-0', { fixedIP: '172.17.0.10' }), facts);
+  assert.equal(
+    fixed.says,
+    `fixedIP 172.17.0.10 of ${WHERE} was given back by IPSet a and cools down until 2026-01-01T01:05:00Z`,
+  );
+  assert.equal(fixed.remedies[0], 'wait until 2026-01-01T01:05:00Z: it is served then');
+  const any = only(ipSet('compute-0'), facts);
+  assert.match(any.says, /are held or cool down \(1, the first until 2026-01-01T01:05:00Z\)$/);
+  assert.equal(any.remedies[0], 'wait until 2026-01-01T01:05:00Z: an address has cooled down then');
+});
+
 test('a full range: how full, how to make room, and who comes first', () => {
   const neighbours = [
     readyIpSet('a', '172.17.0.10'),

@@ -109,6 +109,10 @@ function fixedAddress(fixedIP: string, subnet: Subnet, netConfig: NetConfig, fac
   const holding = held.find((each) => each.address.equals(address));
   if (holding === undefined) return notYetGiven(`${address} of ${where} is free`, facts);
   if (holding.holder.uid === facts.ipSet.metadata.uid) return notYetGiven(`${address} of ${where} is its own`, facts);
+  if (holding.coolsUntil !== undefined) {
+    const says = `fixedIP ${address} of ${where} was given back by ${called(holding.holder)} and cools down until ${holding.coolsUntil}`;
+    return problem(about, says, { remedies: [`wait until ${holding.coolsUntil}: it is served then`, other] });
+  }
   const because = holderFindings(holding, facts);
   const isGoing = because.some(({ severity }) => severity === 'problem');
   return problem(
@@ -138,10 +142,12 @@ function anyAddress(subnet: Subnet, netConfig: NetConfig, facts: IpSetFacts): Fi
   if (next !== undefined)
     return freeButNotGiven(`${free} of ${total} addresses of ${subnet.pool} in ${where} are free`, subnet, facts);
   const inRanges = held.filter(({ address }) => subnet.pool.contains(address));
+  const cooling = inRanges.flatMap(({ coolsUntil }) => coolsUntil ?? []).sort();
   const spare = subnet.capacityOfAll(addresses).free;
   const leaving = inRanges.map((holding) => holderFindings(holding, facts).filter(isProblem));
-  const staying = inRanges.filter((_, i) => leaving[i]?.length === 0);
+  const staying = inRanges.filter(({ coolsUntil }, i) => coolsUntil === undefined && leaving[i]?.length === 0);
   const remedies = [
+    ...cooling.slice(0, 1).map((soonest) => `wait until ${soonest}: an address has cooled down then`),
     ...(spare > 0n ? [`widen allocationRanges ${at}: ${spare} more addresses of ${subnet.prefix} are free`] : []),
     ...(spare === 0n
       ? [`add another subnet to network ${subnet.network.name} in ${called(about)}, and ${anew(facts.ipSet)} for it`]
@@ -156,7 +162,8 @@ function anyAddress(subnet: Subnet, netConfig: NetConfig, facts: IpSetFacts): Fi
   const because = [...leaving.flat().slice(0, MOST_SHOWN), ...queueBefore(subnet, facts)];
   const but =
     withheld === 0n ? '' : `; ${withheld} more ${withheld === 1n ? 'is' : 'are'} excluded or not given unasked`;
-  return problem(about, `${where} is full: all ${total} addresses of ${subnet.pool} are held${but}`, {
+  const some = cooling.length === 0 ? '' : ` or cool down (${cooling.length}, the first until ${cooling[0]})`;
+  return problem(about, `${where} is full: all ${total} addresses of ${subnet.pool} are held${some}${but}`, {
     because,
     remedies,
   });

@@ -29,20 +29,22 @@ export interface Holding {
   readonly address: Address;
   readonly holder: HolderName;
   readonly since: string;
+  readonly coolsUntil: string | undefined;
 }
 
 /** What is held of a subnet. */
 export const holdingsOf = ({ prefix }: Subnet, blocks: readonly AddressBlock[]): Holding[] =>
   blocks.flatMap(({ metadata, spec }) =>
-    spec.holdings.flatMap(({ address: text, holder, since }): Holding[] => {
+    spec.holdings.flatMap(({ address: text, holder, since, coolsUntil }): Holding[] => {
       const address = Address.parse(text);
       if (address === undefined || !prefix.contains(address)) return [];
-      return [{ address, holder: nameOf(holder, metadata.namespace ?? ''), since }];
+      return [{ address, holder: nameOf(holder, metadata.namespace ?? ''), since, coolsUntil }];
     }),
   );
 
 /** What there is to say about somebody who has an address: a problem when it is neither there nor gone. */
-export function holderFindings({ holder }: Holding, { neighbours, holders, now }: IpSetFacts): Finding[] {
+export function holderFindings({ holder, coolsUntil }: Holding, { neighbours, holders, now }: IpSetFacts): Finding[] {
+  if (coolsUntil !== undefined) return [];
   const object = neighbours.find(({ metadata }) => metadata.uid === holder.uid) ?? holders.get(holder.uid);
   if (object === undefined) return [];
   if (object === 'gone') {

@@ -39,8 +39,13 @@ export function netConfigFindings({ netConfig, netConfigs, blocks }: NetConfigFa
       const where = `network ${network.name}, subnet ${definition.name} (${prefix})`;
       if (pool.ranges.length === 0)
         return note(about, `${where}: no allocationRanges, so addresses are given as fixedIP only`);
-      const { total, held, free, next } = subnet.capacity(holdingsOf(subnet, blocks).map(({ address }) => address));
-      const says = `${where}: ${held} of ${total} addresses of ${pool} are held, ${free} are free`;
+      const holdings = holdingsOf(subnet, blocks);
+      const { total, held, free, next } = subnet.capacity(holdings.map(({ address }) => address));
+      const cooling = holdings.filter(
+        ({ address, coolsUntil }) => coolsUntil !== undefined && subnet.givesFreely(address),
+      ).length;
+      const cool = cooling === 0 ? '' : `${cooling} cool down, `;
+      const says = `${where}: ${held - cooling} of ${total} addresses of ${pool} are held, ${cool}${free} are free`;
       return note(about, next === undefined ? says : `${says}, the next one is ${next}`);
     }),
   ];
@@ -94,11 +99,13 @@ export function blockFindings({ block, holders }: BlockFacts): Finding[] {
   const { holdings, prefix } = block.spec;
   if (holdings.length === 0)
     return [note(about, `nobody holds anything of ${prefix}: the block goes after about a minute`)];
-  const gone = holdings.filter(({ holder }) => holders.get(holder.uid) === 'gone');
+  const held = holdings.filter(({ coolsUntil }) => coolsUntil === undefined);
+  const gone = held.filter(({ holder }) => holders.get(holder.uid) === 'gone');
+  const cool = holdings.length > held.length ? `, ${holdings.length - held.length} cool down` : '';
   const names = gone.slice(0, MOST_SHOWN).map(({ address, holder }) => `${address} of ${holder.kind} ${holder.name}`);
   const more = gone.length > names.length ? ', …' : '';
   return [
-    note(about, `${holdings.length} of the 256 addresses of ${prefix} are held (netloom who ${prefix})`),
+    note(about, `${held.length} of the 256 addresses of ${prefix} are held${cool} (netloom who ${prefix})`),
     ...(gone.length === 0
       ? []
       : [

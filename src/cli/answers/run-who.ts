@@ -8,7 +8,7 @@ import { type ConnectionOptions, connect } from '../client/connection.ts';
 import { ServedKinds } from '../client/resources.ts';
 import type { Terminal } from '../command.ts';
 import { addressesSaidBy } from './hints.ts';
-import { announcedBy, type Holder, holdersIn, inOrder, wantedBy } from './holder.ts';
+import { announcedBy, type Holder, holdersIn, inOrder, isHeld, wantedBy } from './holder.ts';
 import { placesOf } from './place.ts';
 import { type Question, questionOf } from './question.ts';
 import { Reader } from './reader.ts';
@@ -34,7 +34,7 @@ export async function answerWho(subject: string, options: WhoOptions, terminal: 
   const answer = await read(reader, question, scope);
   if (options.output === 'json') terminal.print(JSON.stringify(answer, null, 2));
   else terminal.print(whoText(answer, system.now()));
-  return answer.holders.length > 0 ? 0 : 1;
+  return answer.holders.some(isHeld) ? 0 : 1;
 }
 
 interface WhoScope {

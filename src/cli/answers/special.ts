@@ -61,7 +61,7 @@ async function aboutIpSet(ipSet: IPSet, { reader, now }: Surroundings): Promise<
   // Those in the way come first; of the others it is worth knowing who is about to go.
   const inTheWay = subnets
     .flatMap((subnet) => holdingsOf(subnet, blocks))
-    .filter(({ holder }) => !known.has(holder.uid))
+    .filter(({ holder, coolsUntil }) => coolsUntil === undefined && !known.has(holder.uid))
     .map((holding) => ({ ...holding, isFirst: fixed.some((address) => address.equals(holding.address)) }))
     .sort((a, b) => Number(b.isFirst) - Number(a.isFirst))
     .map(({ holder }) => holder);

@@ -1,5 +1,5 @@
 import { suggestion } from '../nearest.ts';
-import type { Holder, HolderName } from './holder.ts';
+import { type Holder, type HolderName, isHeld } from './holder.ts';
 import type { Environment, Place } from './place.ts';
 import type { Question } from './question.ts';
 import { subnetsOf } from './subnets.ts';
@@ -41,10 +41,24 @@ export function whoAnswer(facts: WhoFacts): WhoAnswer {
       ...(question.is === 'name' ? { name: question.name } : {}),
       ...scope,
     },
-    says: holders.length > 0 ? whoHolds(question, holders, scope.kind) : nobody(facts),
+    says: sentence(facts),
     holders,
     places,
   };
+}
+
+/** Who has it now, and what cools down beside that. */
+function sentence(facts: WhoFacts): string {
+  const { question, scope, holders } = facts;
+  const held = holders.filter(isHeld);
+  const cooling = holders.filter((holder) => !isHeld(holder));
+  const [first] = cooling;
+  if (first === undefined) return held.length > 0 ? whoHolds(question, held, scope.kind) : nobody(facts);
+  if (question.is === 'address' && held.length === 0) {
+    return `nobody holds ${question.address}: ${holderText(first.holder)} gave it back, and nobody else gets it before ${first.coolsUntil}`;
+  }
+  const before = whoHolds(question, held, scope.kind);
+  return `${before}; ${countOf(cooling.length)} ${cooling.length === 1 ? 'was' : 'were'} given back and ${cooling.length === 1 ? 'cools' : 'cool'} down`;
 }
 
 export const holderText = ({ kind, name, namespace }: HolderName): string =>
@@ -57,7 +71,7 @@ function whoHolds(question: Question, holders: readonly Holder[], kind: string |
     case 'address':
       return `${question.address} is held by ${[...new Set(holders.map(({ holder }) => holderText(holder)))].join(', and by ')}`;
     case 'prefix':
-      return `${countOf(count)} of ${question.prefix} ${count === 1 ? 'is' : 'are'} held`;
+      return `${countOf(count)} of ${question.prefix} ${count <= 1 ? 'is' : 'are'} held`;
     case 'name':
       return `${kind === undefined ? '' : `${kind} `}${question.name} holds ${countOf(count)}`;
   }
@@ -97,6 +111,7 @@ function surroundings(environment: Environment | undefined): string {
   return `Addresses are given from ${known.slice(0, MOST_SHOWN).join(', ')}${more}.`;
 }
 
-const countOf = (count: number): string => (count === 1 ? 'one address' : `${count} addresses`);
+const countOf = (count: number): string =>
+  count === 0 ? 'no address' : count === 1 ? 'one address' : `${count} addresses`;
 
 const MOST_SHOWN = 8;

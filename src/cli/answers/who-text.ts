@@ -11,14 +11,15 @@ export function whoText({ question, says, holders, places }: WhoAnswer, now: num
       ? table(holders, now)
       : [
           ...holders.flatMap((holder) => about(holder, now)),
-          ...places.map((place) => placeText(place, holders.length > 0)),
+          ...places.map((place) => placeText(place, holders.length === 0)),
         ];
   return [says, ...details].join('\n');
 }
 
 function about(holder: Holder, now: number): string[] {
   const facts: [string, string][] = [
-    ['holder', holderText(holder.holder)],
+    [holder.coolsUntil === undefined ? 'holder' : 'formerly', holderText(holder.holder)],
+    ...(holder.coolsUntil === undefined ? [] : [['free from', holder.coolsUntil] satisfies [string, string]]),
     holder.subnet === '' ? ['pool', holder.network] : ['network', `${holder.network}, subnet ${holder.subnet}`],
     ...(holder.host === undefined ? [] : [['host', holder.host] satisfies [string, string]]),
     ...(holder.interfaces === undefined
@@ -31,9 +32,9 @@ function about(holder: Holder, now: number): string[] {
   return facts.map(([name, value]) => `  ${name.padEnd(11)}${value}`);
 }
 
-function placeText({ kind, namespace, name, network, subnet, cidr, range, given, because }: Place, isHeld: boolean) {
+function placeText({ kind, namespace, name, network, subnet, cidr, range, given, because }: Place, isFree: boolean) {
   const where = cidr === undefined ? `range ${range}` : `network ${network}, subnet ${subnet} (${cidr})`;
-  return `  in ${kind} ${name} of namespace ${namespace}, ${where}: ${isHeld ? '' : `${GIVEN[given]}, as `}${because}`;
+  return `  in ${kind} ${name} of namespace ${namespace}, ${where}: ${isFree ? `${GIVEN[given]}, as ` : ''}${because}`;
 }
 
 const GIVEN: Readonly<Record<Place['given'], string>> = {
@@ -54,7 +55,7 @@ function table(holders: readonly Holder[], now: number): string[] {
   const columns = ['address', 'holder', 'namespace', 'network', 'subnet', 'host', 'since'];
   printer.print(
     columns.map((name) => ({ name, priority: 0 })),
-    holders.map(({ address, holder, namespace, network, subnet, host, since }) => ({
+    holders.map(({ address, holder, namespace, network, subnet, host, since, coolsUntil }) => ({
       name: holder.name,
       namespace,
       cells: [
@@ -64,7 +65,7 @@ function table(holders: readonly Holder[], now: number): string[] {
         network,
         subnet,
         host ?? null,
-        ago(since, now),
+        coolsUntil === undefined ? ago(since, now) : `cools until ${coolsUntil}`,
       ],
     })),
   );

@@ -51,6 +51,25 @@ test('of an address the holder is told with everything that is known, and nothin
   ]);
 });
 
+test('of an address that cools down it is told who gave it back, and until when nobody else gets it', () => {
+  const record = block({ '172.17.0.11': 'compute-1', '172.17.0.9': 'compute-0' });
+  const [first] = record.spec.holdings;
+  if (first !== undefined) first.coolsUntil = '2026-01-01T01:05:00Z';
+  const answer = (word: string) =>
+    whoText(whoAnswer({ question: questionOf(word), scope: {}, holders: found(word, [record]) }), NOW);
+  const said = answer('172.17.0.11');
+  assert.match(
+    said,
+    /^nobody holds 172\.17\.0\.11: IPSet compute-1 in namespace openstack gave it back, and nobody else gets it before 2026-01-01T01:05:00Z$/m,
+  );
+  assert.match(said, /^ {2}formerly +IPSet compute-1/m);
+  assert.match(
+    answer('172.17.0.0/28'),
+    /^one address of 172\.17\.0\.0\/28 is held; one address was given back and cools down$/m,
+  );
+  assert.match(answer('172.17.0.0/28'), /^172\.17\.0\.11 +IPSet\/compute-1 .*cools until 2026-01-01T01:05:00Z$/m);
+});
+
 test('of a prefix everything is told that is held in it, lowest first', () => {
   assert.deepEqual(addresses('172.17.0.0/28', [BLOCK]), ['172.17.0.9', '172.17.0.11']);
   assert.deepEqual(addresses('172.17.0.128/25', [BLOCK]), []);

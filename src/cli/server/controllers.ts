@@ -12,7 +12,8 @@ import { managerMetrics } from '../../runtime/manager-metrics.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { system } from '../../runtime/system.ts';
 import type { Transport } from '../../runtime/transport.ts';
-import { type VipsOptions, vipsControllers } from '../../vips/index.ts';
+import { vipsControllers } from '../../vips/index.ts';
+import type { AddressOptions } from './address-options.ts';
 
 export interface Controllers {
   /** Of the capabilities that run. */
@@ -25,7 +26,7 @@ export interface ControllersOptions {
   readonly log: Log;
   /** Where controllers say what they measure. */
   readonly metrics: Metrics;
-  readonly vips: VipsOptions;
+  readonly addresses: AddressOptions;
 }
 
 const Definition = builtinKind(
@@ -41,16 +42,25 @@ const FIELD_MANAGER = 'netloom';
 const GRACE = 2_000;
 
 /** Makes the API serve our kinds, and starts everything that acts on them. */
-export async function startControllers({ transport, log, metrics, vips }: ControllersOptions): Promise<Controllers> {
+export async function startControllers({
+  transport,
+  log,
+  metrics,
+  addresses,
+}: ControllersOptions): Promise<Controllers> {
   const client = new Client({ transport, fieldManager: FIELD_MANAGER });
   // Where MetalLB gives the addresses, its kinds are its own.
-  const kinds = allKinds.filter(({ group }) => vips.poolsOf !== 'metallb' || group !== IPAddressPool.group);
+  const kinds = allKinds.filter(({ group }) => addresses.poolsOf !== 'metallb' || group !== IPAddressPool.group);
   await Promise.all(kinds.map((kind) => client.apply(Definition, customResourceDefinition(kind), { force: true })));
   const manager = new Manager({
     transport,
     system,
     log,
-    controllers: [...ipamControllers({ metrics }), ...vipsControllers(vips), ...dnsControllers()],
+    controllers: [
+      ...ipamControllers({ ...addresses, metrics }),
+      ...vipsControllers({ ...addresses, metrics }),
+      ...dnsControllers(),
+    ],
     fieldManager: FIELD_MANAGER,
     instance: hostname(),
   });

@@ -9,35 +9,32 @@ import { Metrics } from '../../runtime/metrics.ts';
 import { system } from '../../runtime/system.ts';
 import { vipsAdmission } from '../../vips/index.ts';
 import { CommandError, type Terminal } from '../command.ts';
+import type { AddressOptions } from './address-options.ts';
 import { type Controllers, startControllers } from './controllers.ts';
 import type { ServerOptions } from './options.ts';
 import { screen } from './screen.ts';
 
-interface Composition {
-  readonly terminal: Terminal;
-  readonly runs: 'engine' | 'everything';
-  /** Who gives addresses to Services. */
-  readonly poolsOf?: 'netloom' | 'metallb';
-}
+type Composition = { readonly terminal: Terminal } & (
+  | { readonly runs: 'engine' }
+  | { readonly runs: 'everything'; readonly addresses: AddressOptions }
+);
 
 /** Runs until a signal ends it. */
-export async function serve(
-  options: ServerOptions,
-  { terminal, runs, poolsOf = 'netloom' }: Composition,
-): Promise<void> {
+export async function serve(options: ServerOptions, composition: Composition): Promise<void> {
+  const { terminal } = composition;
   const log = lineLog({ clock: system, write: (line) => process.stderr.write(line) });
   const stopped = signalled(log);
   const metrics = new Metrics();
-  const engine = await start(options, { log, metrics, poolsOf });
+  const engine = await start(options, { log, metrics, composition });
   void engine.failed.then((error) => log.error('the store takes no more writes', { error }));
   let controllers: Controllers | undefined;
   try {
-    if (runs === 'everything') {
+    if (composition.runs === 'everything') {
       controllers = await startControllers({
         transport: engine.transport('netloom'),
         log,
         metrics,
-        vips: { poolsOf },
+        addresses: composition.addresses,
       });
       terminal.print(screen({ url: engine.url, ...options, running: ['engine', ...controllers.names] }));
     } else {
@@ -52,7 +49,7 @@ export async function serve(
 
 async function start(
   options: ServerOptions,
-  { log, metrics, poolsOf }: { log: Log; metrics: Metrics; poolsOf: 'netloom' | 'metallb' },
+  { log, metrics, composition }: { log: Log; metrics: Metrics; composition: Composition },
 ): Promise<Engine> {
   try {
     return await startEngine({
@@ -60,7 +57,11 @@ async function start(
       log,
       kinds: allKinds,
       extraMetrics: () => metrics.text(),
-      admission: [...ipamAdmission, ...vipsAdmission({ poolsOf }), ...dnsAdmission],
+      admission: [
+        ...ipamAdmission,
+        ...vipsAdmission(composition.runs === 'everything' ? composition.addresses : {}),
+        ...dnsAdmission,
+      ],
     });
   } catch (error) {
     throw await explained(error, options);

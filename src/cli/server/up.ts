@@ -1,4 +1,5 @@
 import { command } from '../command.ts';
+import { addressOptions, readAddressOptions } from './address-options.ts';
 import { readServerOptions, serverOptions } from './options.ts';
 
 export const up = command({
@@ -8,16 +9,15 @@ export const up = command({
     'Starts the engine and every controller, and says how to reach them. Its log goes to standard error. Ctrl-C or SIGTERM ends it; what was stored is there again at the next start.',
   options: {
     ...serverOptions,
-    pools: {
-      type: 'string',
-      choices: ['netloom', 'metallb'],
-      default: 'netloom',
-      description: 'who gives addresses from IPAddressPools to Services; netloom only reads what metallb gives',
-    },
+    ...addressOptions,
   },
-  examples: ['netloom up', 'netloom up --listen 127.0.0.1:0 --data-dir ./data'],
+  examples: [
+    'netloom up',
+    'netloom up --listen 127.0.0.1:0 --data-dir ./data',
+    'netloom up --cool-down 10m --nearly-full 90',
+  ],
   async run({ options, terminal }) {
     const { serve } = await import('./serve.ts');
-    await serve(readServerOptions(options), { terminal, runs: 'everything', poolsOf: options.pools });
+    await serve(readServerOptions(options), { terminal, runs: 'everything', addresses: readAddressOptions(options) });
   },
 });

@@ -19,6 +19,7 @@ import { EventExpiry } from './lifecycle/event-expiry.ts';
 import { GarbageCollector } from './lifecycle/garbage-collector.ts';
 import { lastingNamespaces } from './lifecycle/lasting-namespaces.ts';
 import { Namespaces } from './lifecycle/namespaces.ts';
+import { createSystemClasses, lastingClasses } from './lifecycle/priority-classes.ts';
 import { LocalTransport } from './local-transport.ts';
 import { AdmissionChain } from './objects/admission-chain.ts';
 import type { Context } from './objects/context.ts';
@@ -82,13 +83,14 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       catalog,
       now,
       timestamp: () => timestamp(Date.now()),
-      admission: new AdmissionChain([lastingNamespaces, ...(options.admission ?? [])], live),
+      admission: new AdmissionChain([lastingNamespaces, lastingClasses, ...(options.admission ?? [])], live),
     };
     const definitions = new Definitions(context, { log, ownRules: ownRules(options.kinds ?? []) });
     closers.push(() => definitions.stop());
     const namespaces = new Namespaces(context, { log, authority: keys.authority.certificate });
     closers.push(() => namespaces.stop());
     await namespaces.start();
+    await createSystemClasses(context);
     const collector = new GarbageCollector(context, log);
     closers.push(() => collector.stop());
     const expiry = new EventExpiry(context, log);
@@ -117,7 +119,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     closers.push(() => clearInterval(renewal));
     const renew = async () => {
       try {
-        http.useCertificate((await loadKeys(`${directory}/pki`, hostsOf(host), now())).server);
+        http.useCertificates(await loadKeys(`${directory}/pki`, hostsOf(host), now()));
       } catch (error) {
         log.warn('the certificate could not be looked after; it is tried again in a day', { error: asError(error) });
       }

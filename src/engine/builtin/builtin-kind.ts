@@ -22,6 +22,8 @@ export interface BuiltinKind extends Rules {
   /** Of whole objects, resolved on first use. */
   readonly schema: JsonSchema;
   readonly columns: readonly Column[];
+  /** Set where clients should be told to use something else. */
+  readonly deprecation?: string;
   /** Fields by which lists can be filtered, besides `metadata.name` and `metadata.namespace`. */
   readonly selectableFields: Readonly<Record<string, (object: JsonObject) => string>>;
   readonly nameRule: NameRule;

@@ -4,7 +4,7 @@ import { age } from './human-duration.ts';
 import { metadataOf, nameOf } from './reading.ts';
 
 interface ColumnTraits {
-  type?: 'string' | 'date';
+  type?: 'string' | 'integer' | 'boolean' | 'date';
   format?: string;
   description: string;
   /** 1: only shown by `kubectl get -o wide`. */
@@ -20,6 +20,10 @@ export const column = (
 /** A column that only `kubectl get -o wide` shows. */
 export const wideColumn = (name: string, description: string, cell: (object: JsonObject, now: Date) => Json): Column =>
   column(name, { description, priority: 1 }, cell);
+
+/** A column of whole numbers. */
+export const countColumn = (name: string, description: string, cell: (object: JsonObject) => number): Column =>
+  column(name, { type: 'integer', description }, cell);
 
 export const nameColumn: Column = column(
   'Name',

@@ -57,6 +57,7 @@ function endpointOf(kind: BuiltinKind, resource: Resource): Endpoint {
     subresources: kind.subresources,
     columns: kind.columns,
     selectableFields: kind.selectableFields,
+    ...(kind.deprecation === undefined ? {} : { deprecation: kind.deprecation }),
     ...(kind.toStorage === undefined ? {} : { toStorage: kind.toStorage }),
     ...(kind.fromStorage === undefined ? {} : { fromStorage: kind.fromStorage }),
   };

@@ -20,7 +20,12 @@ export function templateSelector(spec: JsonObject): JsonObject | 'nothing' | und
 }
 
 /** The template of a workload whose pods run for ever. */
-export function validateTemplate(spec: JsonObject, selector: JsonObject | 'nothing' | undefined): FieldError[] {
+export function validateTemplate(
+  spec: JsonObject,
+  selector: JsonObject | 'nothing' | undefined,
+  // Deployments speak of the ReplicaSets that they make.
+  kind = 'ReplicaSet',
+): FieldError[] {
   if (selector === undefined) return [];
   const template = objectAt(spec, 'template') ?? {};
   const metadata = objectAt(template, 'metadata');
@@ -37,11 +42,11 @@ export function validateTemplate(spec: JsonObject, selector: JsonObject | 'nothi
     ...validateLabels(metadata?.['labels'], 'spec.template.labels'),
     ...validateAnnotations(metadata?.['annotations'], 'spec.template.annotations'),
     ...validatePodSpec(podSpec, 'spec.template.spec'),
-    ...validateEndless(podSpec),
+    ...validateEndless(podSpec, kind),
   ];
 }
 
-function validateEndless(podSpec: JsonObject): FieldError[] {
+function validateEndless(podSpec: JsonObject, kind: string): FieldError[] {
   const path = 'spec.template.spec';
   const errors: FieldError[] = [];
   if (objectsAt(podSpec, 'ephemeralContainers').length > 0) {
@@ -50,7 +55,7 @@ function validateEndless(podSpec: JsonObject): FieldError[] {
   const policy = textAt(podSpec, 'restartPolicy');
   if (policy !== 'Always') errors.push(unsupported(`${path}.restartPolicy`, policy, ['Always']));
   if (!isAbsent(podSpec, 'activeDeadlineSeconds')) {
-    const detail = 'activeDeadlineSeconds in ReplicaSet is not Supported';
+    const detail = `activeDeadlineSeconds in ${kind} is not Supported`;
     errors.push(forbiddenField(`${path}.activeDeadlineSeconds`, detail));
   }
   return errors;

@@ -3,7 +3,7 @@ import { cloneJson, type JsonObject } from '../api/json.ts';
 import { ApiError, type Status } from '../api/status.ts';
 import { type ApiRequest, type ApiResponse, type Transport, Unreachable } from '../runtime/transport.ts';
 import type { Api } from './http/api.ts';
-import { type Answer, type Call, isStream } from './http/call.ts';
+import { type Answer, type Call, isRelay, isStream } from './http/call.ts';
 import { decodedPath } from './http/paths.ts';
 import type { Sink } from './objects/watch.ts';
 
@@ -22,11 +22,13 @@ export class LocalTransport implements Transport {
   async request(request: ApiRequest): Promise<ApiResponse> {
     const answer = await this.#api.answer(this.#call(request));
     if (isStream(answer)) throw new Unreachable('a watch was asked for where one answer was expected');
+    if (isRelay(answer)) throw new Unreachable('what an agent answers is only handed on over HTTPS');
     return { status: answer.code, body: bodyOf(answer), warnings: answer.warnings ?? [] };
   }
 
   async *stream(request: ApiRequest): AsyncIterable<JsonObject> {
     const answer = await this.#api.answer(this.#call(request));
+    if (isRelay(answer)) throw new Unreachable('what an agent answers is only handed on over HTTPS');
     if (!isStream(answer)) throw ApiError.from(bodyOf(answer) as unknown as Status);
     const queue = new EventQueue(request.signal);
     const stop = await answer.beginObjects(queue);

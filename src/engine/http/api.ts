@@ -3,7 +3,7 @@ import { mayReadPath, refusePath } from '../auth/access.ts';
 import type { Context } from '../objects/context.ts';
 import { groupOf } from '../resources/catalog.ts';
 import { RevisionMismatch, Unstorable, WriteFailed } from '../store/errors.ts';
-import { type Answer, type Call, isStream, jsonAnswer, type Stream, textAnswer } from './call.ts';
+import { type Answer, type Call, isRelay, isStream, jsonAnswer, type Relay, type Stream, textAnswer } from './call.ts';
 import type { Discovery } from './discovery.ts';
 import type { Metrics } from './metrics.ts';
 import { negotiate } from './negotiation.ts';
@@ -33,15 +33,15 @@ export class Api {
     this.#parts = parts;
   }
 
-  async answer(call: Call): Promise<Answer | Stream> {
+  async answer(call: Call): Promise<Answer | Stream | Relay> {
     const began = performance.now();
-    let answer: Answer | Stream;
+    let answer: Answer | Stream | Relay;
     try {
       answer = await this.#route(call);
     } catch (error) {
       answer = this.failure(error, call);
     }
-    const code = isStream(answer) ? 200 : answer.code;
+    const code = isStream(answer) || isRelay(answer) ? 200 : answer.code;
     this.#parts.metrics.answered(call.method, code, performance.now() - began);
     return answer;
   }
@@ -58,7 +58,7 @@ export class Api {
     return statusAnswer(internalError('an unexpected fault, which the log of the engine describes').status);
   }
 
-  async #route(call: Call): Promise<Answer | Stream> {
+  async #route(call: Call): Promise<Answer | Stream | Relay> {
     const path = parseResourcePath(call.path);
     if (path !== undefined) {
       const { context, reviews } = this.#parts;

@@ -1,6 +1,7 @@
 import type { UserInfo } from '../../api/admission.ts';
 import type { Json, JsonObject } from '../../api/json.ts';
 import type { Sink } from '../objects/watch.ts';
+import type { AgentRequest } from '../pods/agent-address.ts';
 
 /** A request, whichever way it came: over HTTPS, or from the same process. */
 export interface Call {
@@ -38,7 +39,13 @@ export interface Stream {
   beginObjects(sink: Sink<JsonObject>): Promise<() => void>;
 }
 
-export const isStream = (answer: Answer | Stream): answer is Stream => 'begin' in answer;
+/** An answer that the agent of a node gives: the connection is handed on to it. */
+export interface Relay {
+  readonly agent: AgentRequest;
+}
+
+export const isStream = (answer: Answer | Stream | Relay): answer is Stream => 'begin' in answer;
+export const isRelay = (answer: Answer | Stream | Relay): answer is Relay => 'agent' in answer;
 
 export const jsonAnswer = (code: number, value: unknown, headers?: Record<string, string>): Answer => ({
   code,

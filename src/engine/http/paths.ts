@@ -6,12 +6,21 @@ export interface ResourcePath {
   readonly namespace: string;
   readonly name: string;
   readonly subresource: string;
+  /** Of `proxy`: what follows it, and is meant for whom the request is handed on to. */
+  readonly tail: string;
   /** The deprecated `/watch/` prefix: a list that is a watch. */
   readonly isWatch: boolean;
 }
 
 /** `undefined` for a path that is not about resources: discovery, health, or nothing at all. */
 export function parseResourcePath(path: string): ResourcePath | undefined {
+  const proxied = /^(\/api\/v1\/nodes\/[^/]+\/proxy)(\/.*)?$/.exec(path);
+  const tail = proxied?.[2] ?? '';
+  const found = parseObjectPath(proxied?.[1] ?? path);
+  return found === undefined ? undefined : { ...found, tail };
+}
+
+function parseObjectPath(path: string): Omit<ResourcePath, 'tail'> | undefined {
   const parts = path.split('/');
   if (parts[0] !== '' || parts.some((part, i) => i > 0 && part === '')) return undefined;
   const isCore = parts[1] === 'api';
@@ -35,6 +44,17 @@ export function parseResourcePath(path: string): ResourcePath | undefined {
 }
 
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
+
+/** Whether something is there that speaks a protocol of its own: a running container, or an agent. */
+export function isTunnelPath(path: string): boolean {
+  const found = parseResourcePath(path);
+  if (found === undefined || found.group !== '') return false;
+  const { plural, subresource } = found;
+  return (
+    (plural === 'pods' && ['attach', 'exec', 'portforward'].includes(subresource)) ||
+    (plural === 'nodes' && subresource === 'proxy')
+  );
+}
 
 /** The path without its percent signs. */
 export function decodedPath(raw: string): string {

@@ -12,14 +12,15 @@ import { update } from '../objects/replace.ts';
 import { isTrue, watch } from '../objects/watch.ts';
 import { type Endpoint, nameOf, type Subresource, uidOf, type Verb } from '../resources/resource.ts';
 import { mediaTypeOf, objectIn, optionsIn, valueIn } from './body.ts';
-import type { Answer, Call, Stream } from './call.ts';
+import type { Answer, Call, Relay, Stream } from './call.ts';
 import { negotiate } from './negotiation.ts';
 import type { ResourcePath } from './paths.ts';
 import { eventFormat, objectFormat, type Rendering, renderList, renderOne } from './rendering.ts';
 import { isReview, type Reviews } from './reviews.ts';
 import { readScale, scaleColumns, writeScale } from './scale.ts';
+import { specialSubresource } from './special-subresources.ts';
 import type { IncludeObject } from './table.ts';
-import { deleteOptions, forceIn, writeOptions } from './write-options.ts';
+import { deleteOptions, forceIn, isDryRun, writeOptions } from './write-options.ts';
 
 /** Answers a request about objects. `undefined` where nothing is served under that path. */
 export async function handleResource(
@@ -27,7 +28,7 @@ export async function handleResource(
   reviews: Reviews,
   path: ResourcePath,
   call: Call,
-): Promise<Answer | Stream | undefined> {
+): Promise<Answer | Stream | Relay | undefined> {
   const endpoint = context.catalog.endpoint(path.group, path.version, path.plural);
   if (endpoint === undefined) return undefined;
   const { resource } = endpoint;
@@ -59,6 +60,8 @@ export async function handleResource(
   }
   const served: readonly Verb[] = subresource?.verbs ?? endpoint.verbs;
   if (verb === undefined || !served.includes(verb)) throw methodNotAllowed(resource, verb ?? call.method.toLowerCase());
+  const special = specialSubresource(target);
+  if (special !== undefined) return special(context, target, call, path.tail);
   const answer = await perform(context, reviews, verb, target, subresource, call);
   return endpoint.deprecation === undefined
     ? answer
@@ -75,7 +78,7 @@ function verbOf(call: Call, path: ResourcePath): Verb | undefined {
       if (path.isWatch || isTrue(call.query.get('watch'))) return 'watch';
       return isItem ? 'get' : 'list';
     case 'POST':
-      return isItem ? undefined : 'create';
+      return isItem && path.subresource === '' ? undefined : 'create';
     case 'PUT':
       return isItem ? 'update' : undefined;
     case 'PATCH':
@@ -191,9 +194,9 @@ async function deleteOne(context: Context, target: Target, call: Call, rendering
 }
 
 /** A deletion, unlike other writes, can also say in its body that it is not meant. */
-function deletionOptions(call: Call, { dryRun }: JsonObject): WriteOptions {
+function deletionOptions(call: Call, body: JsonObject): WriteOptions {
   const options = writeOptions(call, 'DeleteOptions');
-  return { ...options, dryRun: options.dryRun || (Array.isArray(dryRun) && dryRun.includes('All')) };
+  return { ...options, dryRun: options.dryRun || isDryRun(body) };
 }
 
 /** Kinds whose last state is the answer to their deletion. */

@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
@@ -10,12 +11,13 @@ import type { Log } from '../../runtime/log.ts';
 import type { KeyPair } from '../auth/authority.ts';
 import type { Identities } from '../auth/identity.ts';
 import type { Sink } from '../objects/watch.ts';
+import { AgentRelay } from './agent-relay.ts';
 import type { Api } from './api.ts';
 import { LARGEST_BODY } from './body.ts';
-import { type Answer, type Call, isStream, type Stream } from './call.ts';
+import { type Answer, type Call, isRelay, isStream, type Relay, type Stream } from './call.ts';
 import { impersonated } from './impersonation.ts';
 import type { Metrics } from './metrics.ts';
-import { decodedPath } from './paths.ts';
+import { decodedPath, isTunnelPath } from './paths.ts';
 import { warningHeaders } from './warnings.ts';
 
 export interface HttpServerOptions {
@@ -24,6 +26,8 @@ export interface HttpServerOptions {
   readonly metrics: Metrics;
   readonly authority: KeyPair;
   readonly server: KeyPair;
+  /** As whom the engine shows itself to agents. */
+  readonly kubeletClient: KeyPair;
   readonly host: string;
   readonly port: number;
   readonly log: Log;
@@ -36,13 +40,17 @@ export class HttpServer {
   readonly #sockets = new Set<Socket>();
   /** Who speaks on a connection, by the header that said so. */
   readonly #users = new WeakMap<Socket, { authorization: string | undefined; user: UserInfo }>();
-  /** How to end each watch that is open. */
+  readonly #agents: AgentRelay;
+  /** How to end each watch and tunnel that is open. */
   readonly #streams = new Set<() => void>();
 
   private constructor(options: HttpServerOptions) {
     this.#options = options;
+    this.#agents = new AgentRelay(options.authority, options.kubeletClient);
     this.#server = createServer(
       {
+        // Anything else that asks to speak another protocol is answered in this one.
+        shouldUpgradeCallback: ({ url = '' }) => isTunnelPath(decodedPath(url.split('?', 1)[0] ?? '')),
         cert: options.server.certificate,
         key: options.server.key,
         ca: options.authority.certificate,
@@ -61,6 +69,7 @@ export class HttpServer {
       },
       (request, response) => void this.#serve(request, response),
     );
+    this.#server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
     this.#server.on('secureConnection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
@@ -87,9 +96,10 @@ export class HttpServer {
     return `https://${isIPv6(host) ? `[${host}]` : host}:${port}`;
   }
 
-  /** Shows another certificate from the next connection on. */
-  useCertificate({ certificate, key }: KeyPair): void {
+  /** Shows other certificates from the next connections on. */
+  useCertificates({ server: { certificate, key }, kubeletClient }: { server: KeyPair; kubeletClient: KeyPair }): void {
     this.#server.setSecureContext({ cert: certificate, key, ca: this.#options.authority.certificate });
+    this.#agents.useIdentity(kubeletClient);
   }
 
   /** Takes no more requests and lets those under way finish; watches and idle connections are cut. */
@@ -103,24 +113,67 @@ export class HttpServer {
     for (const stop of this.#streams) stop();
     await promise;
     clearTimeout(timer);
+    this.#agents.close();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // A client that goes in the middle of anything is no fault of ours.
     request.on('error', () => {});
     response.on('error', () => {});
-    const { api } = this.#options;
     const call = callOf(request);
-    let answer: Answer | Stream;
-    try {
-      const user = impersonated(this.#userOf(request), request.headers);
-      answer = await api.answer({ ...call, user });
-    } catch (error) {
-      answer = api.failure(error, call);
-    }
+    const answer = await this.#answer(request, call);
     if (response.destroyed) return;
     if (isStream(answer)) await this.#stream(answer, call, response);
+    else if (isRelay(answer)) await this.#relay(answer, request, call, response);
     else await send(answer, request, response);
+  }
+
+  async #answer(request: IncomingMessage, call: Call): Promise<Answer | Stream | Relay> {
+    const { api } = this.#options;
+    try {
+      const user = impersonated(this.#userOf(request), request.headers);
+      return await api.answer({ ...call, user });
+    } catch (error) {
+      return api.failure(error, call);
+    }
+  }
+
+  async #relay({ agent }: Relay, request: IncomingMessage, call: Call, response: ServerResponse): Promise<void> {
+    const cut = () => void response.destroy();
+    this.#streams.add(cut);
+    response.once('close', () => this.#streams.delete(cut));
+    try {
+      await this.#agents.answer(agent, request, response);
+    } catch (error) {
+      if (response.headersSent) response.destroy();
+      else await send(this.#options.api.failure(error, call), request, response);
+    }
+  }
+
+  /** A client that wants to speak another protocol, which only agents do. */
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', () => {});
+    const call = callOf(request);
+    let answer = await this.#answer(request, call);
+    if (isRelay(answer)) {
+      try {
+        const cut = await this.#agents.tunnel(answer.agent, request, socket, head);
+        this.#streams.add(cut);
+        socket.once('close', () => this.#streams.delete(cut));
+        return;
+      } catch (error) {
+        answer = this.#options.api.failure(error, call);
+      }
+    }
+    if (socket.destroyed || isStream(answer)) {
+      socket.destroy();
+      return;
+    }
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket as Socket);
+    response.once('finish', () => socket.end());
+    await send(answer, request, response);
   }
 
   /** Who asks. A connection that shows the same token again is not looked up again. */

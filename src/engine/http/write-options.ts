@@ -67,6 +67,9 @@ const managerOf = (userAgent: string | undefined): string =>
 const isFieldValidation = (text: string): text is WriteOptions['fieldValidation'] =>
   text === 'Ignore' || text === 'Warn' || text === 'Strict';
 
+/** Whether options in a body say that they are not meant. */
+export const isDryRun = ({ dryRun }: JsonObject): boolean => Array.isArray(dryRun) && dryRun.includes('All');
+
 /** DeleteOptions come in the body, in the query, or both; the body has the last word. */
 export function deleteOptions(body: JsonObject, query: URLSearchParams): DeleteOptions {
   const grace = body['gracePeriodSeconds'] ?? numberOrAbsent(query.get('gracePeriodSeconds'));

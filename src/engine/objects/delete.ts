@@ -72,8 +72,7 @@ async function removeVersion(
   const isGone = grace === 0 && isReleased(endpoint, object);
   let isChanged = finalizers.join() !== finalizersOf(objectOf(endpoint, old)).join();
   if (!isGone && (!wasDeleting || grace < numberOf(metadata['deletionGracePeriodSeconds']))) {
-    const end = new Date(context.now().getTime() + grace * 1000);
-    metadata['deletionTimestamp'] = timestamp(end.getTime());
+    metadata['deletionTimestamp'] = timestamp(beginOf(metadata, context.now()) + grace * 1000);
     metadata['deletionGracePeriodSeconds'] = grace;
     if (resource.rules.hasGeneration) metadata['generation'] = generationOf(object) + 1;
     isChanged = true;
@@ -105,15 +104,25 @@ function withPropagation(finalizers: string[], policy: DeleteOptions['propagatio
 export const ORPHAN = 'orphan';
 export const FOREGROUND = 'foregroundDeletion';
 
-/** How long the object may still take. Once deletion has begun, another request can only shorten it. */
+/** How long the object may take, from the first request on. Once deletion has begun, another request can only shorten it. */
 function graceOf({ endpoint }: Target, object: JsonObject, wishes: DeleteOptions): number {
-  const own = endpoint.resource.rules.gracefulDeletionSeconds(object);
-  if (own === undefined) return 0;
-  const asked = wishes.gracePeriodSeconds ?? own;
-  const grace = asked < 0 ? 1 : asked;
   const metadata = metadataOf(object);
-  if (metadata['deletionTimestamp'] === undefined) return grace;
-  return Math.min(grace, numberOf(metadata['deletionGracePeriodSeconds']));
+  const own = endpoint.resource.rules.gracefulDeletionSeconds(object);
+  const asked = wishes.gracePeriodSeconds;
+  if (metadata['deletionTimestamp'] === undefined) {
+    return own === undefined ? 0 : sensible(asked ?? own);
+  }
+  const left = numberOf(metadata['deletionGracePeriodSeconds']);
+  return asked === undefined ? left : Math.min(sensible(asked), left);
+}
+
+/** A second is the least that a client means who gives no number that makes sense. */
+const sensible = (seconds: number): number => (seconds < 0 ? 1 : seconds);
+
+/** When deletion was first asked for, in milliseconds. */
+function beginOf({ deletionTimestamp, deletionGracePeriodSeconds }: JsonObject, now: Date): number {
+  if (typeof deletionTimestamp !== 'string') return now.getTime();
+  return Date.parse(deletionTimestamp) - numberOf(deletionGracePeriodSeconds) * 1000;
 }
 
 const numberOf = (value: Json | undefined): number => (typeof value === 'number' ? value : 0);

@@ -29,7 +29,14 @@ export const nodes = defineBuiltin({
   plural: 'nodes',
   shortNames: ['no'],
   namespaced: false,
-  subresources: [statusSubresource(of)],
+  subresources: [
+    {
+      name: 'proxy',
+      verbs: ['create', 'delete', 'get', 'patch', 'update'],
+      responseKind: { group: '', version: 'v1', kind: 'NodeProxyOptions' },
+    },
+    statusSubresource(of),
+  ],
   qualifiedFinalizers: true,
   // Whoever registers a node says at once what it is.
   statusOnCreate: true,

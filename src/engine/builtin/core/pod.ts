@@ -1,5 +1,5 @@
 import { equalJson, type JsonObject } from '../../../api/json.ts';
-import { defineBuiltin, statusSubresource } from '../builtin-kind.ts';
+import { defineBuiltin, type Subresource, statusSubresource } from '../builtin-kind.ts';
 import { flagAt, objectMadeAt, objectsAt, optionalNumberAt, specOf, statusOf, textAt } from '../reading.ts';
 import { podColumns } from './pod-columns.ts';
 import { defaultPod, matchPodIps } from './pod-defaults.ts';
@@ -8,13 +8,28 @@ import { validatePod } from './pod-rules.ts';
 
 const of = { group: '', version: 'v1', kind: 'Pod' };
 
+/** A way into a running pod. */
+const tunnel = (name: string, options: string): Subresource => ({
+  name,
+  verbs: ['create', 'get'],
+  responseKind: { group: '', version: 'v1', kind: options },
+});
+
 export const pods = defineBuiltin({
   ...of,
   plural: 'pods',
   shortNames: ['po'],
   categories: ['all'],
   namespaced: true,
-  subresources: [statusSubresource(of)],
+  subresources: [
+    tunnel('attach', 'PodAttachOptions'),
+    { name: 'binding', verbs: ['create'], responseKind: { group: '', version: 'v1', kind: 'Binding' } },
+    { name: 'eviction', verbs: ['create'], responseKind: { group: 'policy', version: 'v1', kind: 'Eviction' } },
+    tunnel('exec', 'PodExecOptions'),
+    { name: 'log', verbs: ['get'], responseKind: of },
+    tunnel('portforward', 'PodPortForwardOptions'),
+    statusSubresource(of),
+  ],
   qualifiedFinalizers: true,
   columns: podColumns,
   selectableFields: {

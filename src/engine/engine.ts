@@ -5,8 +5,11 @@ import type { DeclaredKind } from '../api/kind.ts';
 import type { ApiObject } from '../api/object.ts';
 import { asError, type Log } from '../runtime/log.ts';
 import { timestamp } from '../runtime/timestamp.ts';
+import { Access } from './auth/access.ts';
 import { ADMINISTRATORS, Identities, internalUser } from './auth/identity.ts';
 import { loadKeys, writePrivately } from './auth/keys.ts';
+import { escalationChecks } from './auth/rbac/escalation.ts';
+import { Rbac } from './auth/rbac/rbac.ts';
 import { Api } from './http/api.ts';
 import { Discovery } from './http/discovery.ts';
 import { Metrics } from './http/metrics.ts';
@@ -20,6 +23,7 @@ import { GarbageCollector } from './lifecycle/garbage-collector.ts';
 import { lastingNamespaces } from './lifecycle/lasting-namespaces.ts';
 import { Namespaces } from './lifecycle/namespaces.ts';
 import { createSystemClasses, lastingClasses } from './lifecycle/priority-classes.ts';
+import { Roles } from './lifecycle/roles.ts';
 import { LocalTransport } from './local-transport.ts';
 import { AdmissionChain } from './objects/admission-chain.ts';
 import type { Context } from './objects/context.ts';
@@ -78,12 +82,18 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     const keys = await loadKeys(`${directory}/pki`, hostsOf(host), now());
     const catalog: Catalog = new Catalog(builtinResources(definitionRules(() => catalog, now)));
     const live = new LiveObjects(store, catalog);
+    const rbac = new Rbac(store);
+    closers.push(() => rbac.stop());
+    const access = new Access(rbac);
     const context: Context = {
       store,
       catalog,
       now,
       timestamp: () => timestamp(Date.now()),
-      admission: new AdmissionChain([lastingNamespaces, lastingClasses, ...(options.admission ?? [])], live),
+      admission: new AdmissionChain(
+        [lastingNamespaces, lastingClasses, ...escalationChecks(access, rbac), ...(options.admission ?? [])],
+        live,
+      ),
     };
     const definitions = new Definitions(context, { log, ownRules: ownRules(options.kinds ?? []) });
     closers.push(() => definitions.stop());
@@ -91,6 +101,9 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     closers.push(() => namespaces.stop());
     await namespaces.start();
     await createSystemClasses(context);
+    const roles = new Roles(context, log);
+    closers.push(() => roles.stop());
+    await roles.start();
     const collector = new GarbageCollector(context, log);
     closers.push(() => collector.stop());
     const expiry = new EventExpiry(context, log);
@@ -101,9 +114,10 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     const metrics = new Metrics(options.extraMetrics);
     const api = new Api({
       context,
+      access,
       discovery: new Discovery(catalog),
       openApi: new OpenApi(catalog),
-      reviews: new Reviews(identities),
+      reviews: new Reviews(identities, access),
       metrics,
       version: versionInfo,
       onFault: (error, call) =>
@@ -113,7 +127,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
           error: asError(error),
         }),
     });
-    const http = await HttpServer.listen({ api, identities, metrics, log, host, port, ...keys });
+    const http = await HttpServer.listen({ api, identities, access, metrics, log, host, port, ...keys });
     closers.push(() => http.close(GRACE));
     const renewal = setInterval(() => void renew(), DAILY);
     closers.push(() => clearInterval(renewal));

@@ -1,6 +1,9 @@
 import type { UserInfo } from '../../api/admission.ts';
+import type { FieldTerm } from '../../api/field-selector.ts';
 import { ApiError } from '../../api/status.ts';
-import { ADMINISTRATORS, AUTHENTICATED } from './identity.ts';
+import { ADMINISTRATORS } from './identity.ts';
+import type { PolicyRule } from './rbac/policy-rule.ts';
+import type { Rbac } from './rbac/rbac.ts';
 
 /** What a request wants to do, in the words of Kubernetes authorization. */
 export interface Attempt {
@@ -9,70 +12,48 @@ export interface Attempt {
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string;
+  /** Of lists and watches, the one name that they select. */
   readonly name: string;
+  /** What lists and watches select by. */
+  readonly fields?: readonly FieldTerm[];
 }
 
-/** Administrators may do everything, others only ask about themselves. Roles are not there yet. */
-export const mayDo = (user: UserInfo, { verb, group, resource }: Attempt): boolean =>
-  rulesOf(user).resourceRules.some(
-    (rule) => covers(rule.verbs, verb) && covers(rule.apiGroups, group) && covers(rule.resources, resource),
-  );
+/** Decides who may do what: administrators everything, others what roles give them. */
+export class Access {
+  readonly #rbac: Rbac;
 
-export const mayReadPath = (user: UserInfo, path: string): boolean =>
-  rulesOf(user).nonResourceRules.some(({ nonResourceURLs }) =>
-    nonResourceURLs.some((url) => (url.endsWith('*') ? path.startsWith(url.slice(0, -1)) : path === url)),
-  );
+  constructor(rbac: Rbac) {
+    this.#rbac = rbac;
+  }
 
-const covers = (allowed: readonly string[], asked: string): boolean => allowed.includes('*') || allowed.includes(asked);
+  mayDo(user: UserInfo, attempt: Attempt): boolean {
+    return user.groups.includes(ADMINISTRATORS) || this.#rbac.grantFor(user, attempt) !== undefined;
+  }
 
-export interface AccessRules {
-  readonly resourceRules: readonly {
-    readonly verbs: readonly string[];
-    readonly apiGroups: readonly string[];
-    readonly resources: readonly string[];
-  }[];
-  readonly nonResourceRules: readonly {
-    readonly verbs: readonly string[];
-    readonly nonResourceURLs: readonly string[];
-  }[];
+  mayUsePath(user: UserInfo, verb: string, path: string): boolean {
+    return user.groups.includes(ADMINISTRATORS) || this.#rbac.grantForPath(user, verb, path) !== undefined;
+  }
+
+  /** Why it is allowed; empty where it is not. */
+  reasonFor(user: UserInfo, attempt: Attempt): string {
+    if (user.groups.includes(ADMINISTRATORS)) return '';
+    const grant = this.#rbac.grantFor(user, attempt);
+    if (grant === undefined) return '';
+    const { namespace, name, role } = grant;
+    const binding = namespace === '' ? `ClusterRoleBinding "${name}"` : `RoleBinding "${namespace}/${name}"`;
+    return `RBAC: allowed by ${binding} of ${role.kind} "${role.name}"`;
+  }
+
+  /** All that somebody may do in a namespace, in the form in which `kubectl auth can-i --list` shows it. */
+  rulesOf(user: UserInfo, namespace: string): readonly PolicyRule[] {
+    return user.groups.includes(ADMINISTRATORS) ? EVERYTHING : this.#rbac.rulesOf(user, namespace);
+  }
 }
 
-/** What somebody may do, in the form in which `kubectl auth can-i --list` shows it. */
-export function rulesOf({ groups }: UserInfo): AccessRules {
-  if (groups.includes(ADMINISTRATORS)) return EVERYTHING;
-  return groups.includes(AUTHENTICATED) ? FOR_EVERYBODY_KNOWN : FOR_ANYONE;
-}
-
-const EVERYTHING: AccessRules = {
-  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
-  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
-};
-
-/** The public-info role of a cluster: health and version. */
-const PUBLIC = ['/healthz', '/healthz/*', '/livez', '/livez/*', '/readyz', '/readyz/*', '/version', '/version/'];
-
-const FOR_ANYONE: AccessRules = {
-  resourceRules: [],
-  nonResourceRules: [{ verbs: ['get'], nonResourceURLs: PUBLIC }],
-};
-
-/** The roles basic-user and discovery: who one is, what one may do, and what there is. */
-const FOR_EVERYBODY_KNOWN: AccessRules = {
-  resourceRules: [
-    { verbs: ['create'], apiGroups: ['authentication.k8s.io'], resources: ['selfsubjectreviews'] },
-    {
-      verbs: ['create'],
-      apiGroups: ['authorization.k8s.io'],
-      resources: ['selfsubjectaccessreviews', 'selfsubjectrulesreviews'],
-    },
-  ],
-  nonResourceRules: [
-    {
-      verbs: ['get'],
-      nonResourceURLs: [...PUBLIC, '/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'],
-    },
-  ],
-};
+export const EVERYTHING: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
 
 export function refuseAccess(user: UserInfo, attempt: Attempt): ApiError {
   const { verb, group, resource, subresource, namespace, name } = attempt;

@@ -11,6 +11,19 @@ export const anonymous: UserInfo = { username: 'system:anonymous', groups: ['sys
 /** The engine's own work: controllers in the same process, and what starts it. */
 export const internalUser: UserInfo = { username: 'system:netloom', groups: [ADMINISTRATORS, AUTHENTICATED] };
 
+/** The service account that a user name stands for. */
+export function accountIn(username: string): { namespace: string; name: string } | undefined {
+  const [system, kind, namespace = '', name = '', ...more] = username.split(':');
+  if (system !== 'system' || kind !== 'serviceaccount' || more.length > 0) return undefined;
+  return namespace === '' || name === '' ? undefined : { namespace, name };
+}
+
+/** A service account is in the groups of all accounts, and of those of its namespace. */
+export const accountGroups = (namespace: string): string[] => [
+  'system:serviceaccounts',
+  `system:serviceaccounts:${namespace}`,
+];
+
 export interface Credentials {
   /** The whole `Authorization` header. */
   authorization?: string | undefined;

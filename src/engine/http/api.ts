@@ -1,5 +1,5 @@
 import { ApiError, badRequest, internalError, type Status } from '../../api/status.ts';
-import { mayReadPath, refusePath } from '../auth/access.ts';
+import { type Access, refusePath } from '../auth/access.ts';
 import type { Context } from '../objects/context.ts';
 import { groupOf } from '../resources/catalog.ts';
 import { RevisionMismatch, Unstorable, WriteFailed } from '../store/errors.ts';
@@ -15,6 +15,7 @@ import type { Reviews } from './reviews.ts';
 
 export interface ApiParts {
   readonly context: Context;
+  readonly access: Access;
   readonly discovery: Discovery;
   readonly openApi: OpenApi;
   readonly reviews: Reviews;
@@ -61,10 +62,10 @@ export class Api {
   async #route(call: Call): Promise<Answer | Stream | Relay> {
     const path = parseResourcePath(call.path);
     if (path !== undefined) {
-      const { context, reviews } = this.#parts;
-      return (await handleResource(context, reviews, path, call)) ?? this.#nothingAt(call.path);
+      return (await handleResource(this.#parts, path, call)) ?? this.#nothingAt(call.path);
     }
-    if (!mayReadPath(call.user, call.path)) throw refusePath(call.user, call.method.toLowerCase(), call.path);
+    const verb = call.method.toLowerCase();
+    if (!this.#parts.access.mayUsePath(call.user, verb, call.path)) throw refusePath(call.user, verb, call.path);
     const document = call.method === 'GET' || call.method === 'HEAD' ? this.#document(call) : undefined;
     return document ?? this.#nothingAt(call.path);
   }

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import type { IncomingHttpHeaders } from 'node:http';
 import { describe, test } from 'node:test';
+import type { UserInfo } from '../../api/admission.ts';
 import { ApiError } from '../../api/status.ts';
-import { internalUser } from '../auth/identity.ts';
-import { impersonated } from './impersonation.ts';
+import { ADMINISTRATORS, internalUser } from '../auth/identity.ts';
+import { impersonated as judged } from './impersonation.ts';
 
+const access = { mayDo: ({ groups }: UserInfo) => groups.includes(ADMINISTRATORS) };
+const impersonated = (asker: UserInfo, headers: IncomingHttpHeaders) => judged(access, asker, headers);
 const admin = internalUser;
 const alice = { username: 'alice', groups: ['dev', 'system:authenticated'] };
 const refusedWith = (code: number) => (error: unknown) => error instanceof ApiError && error.code === code;

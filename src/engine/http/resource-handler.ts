@@ -1,6 +1,7 @@
+import { parseFieldSelector } from '../../api/field-selector.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { badRequest, methodNotAllowed, notFound, type Status } from '../../api/status.ts';
-import { mayDo, refuseAccess } from '../auth/access.ts';
+import { type Access, type Attempt, refuseAccess } from '../auth/access.ts';
 import type { Context, Target, WriteOptions, Written } from '../objects/context.ts';
 import { create } from '../objects/create.ts';
 import { type Deleted, remove } from '../objects/delete.ts';
@@ -22,10 +23,16 @@ import { specialSubresource } from './special-subresources.ts';
 import type { IncludeObject } from './table.ts';
 import { deleteOptions, forceIn, isDryRun, writeOptions } from './write-options.ts';
 
+/** What answering takes. */
+interface Parts {
+  readonly context: Context;
+  readonly access: Access;
+  readonly reviews: Reviews;
+}
+
 /** Answers a request about objects. `undefined` where nothing is served under that path. */
 export async function handleResource(
-  context: Context,
-  reviews: Reviews,
+  { context, access, reviews }: Parts,
   path: ResourcePath,
   call: Call,
 ): Promise<Answer | Stream | Relay | undefined> {
@@ -37,21 +44,8 @@ export async function handleResource(
   const subresource = endpoint.subresources.find((each) => each.name === path.subresource);
   if (path.subresource !== '' && subresource === undefined) return undefined;
   const verb = verbOf(call, path);
-  if (
-    !mayDo(call.user, {
-      verb: verb ?? call.method.toLowerCase(),
-      group: path.group,
-      resource: path.plural,
-      ...pick(path),
-    })
-  ) {
-    throw refuseAccess(call.user, {
-      verb: verb ?? call.method.toLowerCase(),
-      group: path.group,
-      resource: path.plural,
-      ...pick(path),
-    });
-  }
+  const attempt = attemptOf(verb ?? call.method.toLowerCase(), path, call);
+  if (!access.mayDo(call.user, attempt)) throw refuseAccess(call.user, attempt);
   requireSensibleName(path.name);
   // Without a namespace, objects that live in namespaces can only be looked at all together.
   if (resource.namespaced && path.namespace === '' && verb !== 'list' && verb !== 'watch' && !isReview(resource)) {
@@ -68,7 +62,20 @@ export async function handleResource(
     : { ...answer, warnings: [...(answer.warnings ?? []), endpoint.deprecation] };
 }
 
-const pick = ({ namespace, name, subresource }: ResourcePath) => ({ namespace, name, subresource });
+/** A list or watch that selects one name asks for no more than that object. */
+function attemptOf(verb: string, path: ResourcePath, { query }: Call): Attempt {
+  const { group, plural: resource, name, subresource } = path;
+  // Who has rights in a namespace has them on the namespace itself too.
+  const namespace = group === '' && resource === 'namespaces' ? name : path.namespace;
+  const attempt = { verb, group, resource, subresource, namespace, name };
+  const selector = COLLECTIVE.has(verb) ? query.get('fieldSelector') : null;
+  if (selector === null || selector === '') return attempt;
+  const fields = parseFieldSelector(selector);
+  const only = fields.find(({ field, op }) => field === 'metadata.name' && op === '=');
+  return { ...attempt, name: name === '' ? (only?.value ?? '') : name, fields };
+}
+
+const COLLECTIVE: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
 
 function verbOf(call: Call, path: ResourcePath): Verb | undefined {
   const isItem = path.name !== '';
@@ -120,7 +127,9 @@ async function perform(
       const options = writeOptions(call, 'CreateOptions');
       const submission = await objectIn(call);
       if (isReview(endpoint.resource)) {
-        const review = Buffer.from(JSON.stringify(reviews.answer(endpoint, submission.object, call.user)));
+        const review = Buffer.from(
+          JSON.stringify(reviews.answer(endpoint, target.namespace, submission.object, call.user)),
+        );
         return renderOne(201, review, rendering);
       }
       return written(await create(context, target, submission, options), rendering, options.warnings);

@@ -1,7 +1,10 @@
 import type { UserInfo } from '../../api/admission.ts';
+import { parseFieldSelector } from '../../api/field-selector.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../api/json.ts';
-import { type AccessRules, type Attempt, mayDo, mayReadPath, rulesOf } from '../auth/access.ts';
+import { badRequest, type FieldError, invalid } from '../../api/status.ts';
+import type { Access, Attempt } from '../auth/access.ts';
 import type { Identities } from '../auth/identity.ts';
+import type { PolicyRule } from '../auth/rbac/policy-rule.ts';
 import type { Endpoint, Resource } from '../resources/resource.ts';
 
 /** Kinds that are questions: what is posted comes back with an answer in its status, and nothing is stored. */
@@ -18,47 +21,100 @@ export const isReview = ({ group, kind }: Resource): boolean => REVIEWS.has(`${g
 
 export class Reviews {
   readonly #identities: Identities;
+  readonly #access: Access;
 
-  constructor(identities: Identities) {
+  constructor(identities: Identities, access: Access) {
     this.#identities = identities;
+    this.#access = access;
   }
 
-  answer(endpoint: Endpoint, question: JsonObject, user: UserInfo): JsonObject {
+  answer(endpoint: Endpoint, namespace: string, question: JsonObject, user: UserInfo): JsonObject {
     const { kind } = endpoint.resource;
     const spec = isJsonObject(question['spec']) ? question['spec'] : {};
     return {
       kind,
       apiVersion: endpoint.apiVersion,
-      metadata: { creationTimestamp: null },
+      metadata: { creationTimestamp: null, ...(namespace === '' ? {} : { namespace }) },
       ...(kind === 'SelfSubjectReview' ? {} : { spec }),
-      status: this.#status(kind, spec, user),
+      status: this.#status(endpoint.resource, namespace, spec, user),
     };
   }
 
-  #status(kind: string, spec: JsonObject, user: UserInfo): JsonObject {
-    switch (kind) {
+  #status(resource: Resource, namespace: string, spec: JsonObject, user: UserInfo): JsonObject {
+    switch (resource.kind) {
       case 'SelfSubjectReview':
         return { userInfo: shown(user) };
       case 'TokenReview': {
         const known = this.#identities.userOf(text(spec['token']));
         return known === undefined ? { authenticated: false } : { authenticated: true, user: shown(known) };
       }
-      case 'SelfSubjectAccessReview':
-        return allowance(user, spec);
       case 'SelfSubjectRulesReview':
-        return { ...asJson(rulesOf(user)), incomplete: false };
+        return this.#rules(user, text(spec['namespace']));
+      case 'SelfSubjectAccessReview':
+        requireQuestion(resource, spec, []);
+        return this.#allowance(user, spec);
       default: {
         const groups = Array.isArray(spec['groups']) ? spec['groups'].map(text) : [];
-        return allowance({ username: text(spec['user']), groups }, spec);
+        const subject = { username: text(spec['user']), groups };
+        const faults = resource.kind === 'LocalSubjectAccessReview' ? localFaults(spec, namespace) : [];
+        if (subject.username === '' && groups.length === 0) faults.push(NOBODY);
+        requireQuestion(resource, spec, faults);
+        return this.#allowance(subject, spec);
       }
     }
   }
+
+  #allowance(user: UserInfo, spec: JsonObject): JsonObject {
+    if (isJsonObject(spec['nonResourceAttributes'])) {
+      const { verb, path } = spec['nonResourceAttributes'];
+      return { allowed: this.#access.mayUsePath(user, text(verb), text(path)) };
+    }
+    const attempt = attemptIn(spec);
+    const allowed = this.#access.mayDo(user, attempt);
+    const reason = this.#access.reasonFor(user, attempt);
+    return { allowed, ...(reason === '' ? {} : { reason }) };
+  }
+
+  #rules(user: UserInfo, namespace: string): JsonObject {
+    if (namespace === '') throw badRequest('no namespace on request');
+    const rules = this.#access.rulesOf(user, namespace);
+    const json = (some: readonly PolicyRule[]): Json => JSON.parse(JSON.stringify(some));
+    return {
+      resourceRules: json(rules.filter((rule) => rule.nonResourceURLs === undefined)),
+      nonResourceRules: json(rules.filter((rule) => rule.nonResourceURLs !== undefined)),
+      incomplete: false,
+    };
+  }
 }
 
-function allowance(user: UserInfo, spec: JsonObject): JsonObject {
-  const path = isJsonObject(spec['nonResourceAttributes']) ? text(spec['nonResourceAttributes']['path']) : undefined;
-  const allowed = path === undefined ? mayDo(user, attemptIn(spec)) : mayReadPath(user, path);
-  return allowed ? { allowed } : { allowed, reason: 'only members of the group system:masters have access' };
+const NOBODY: FieldError = {
+  type: 'Invalid',
+  field: 'spec.user',
+  value: '',
+  detail: 'at least one of user or group must be specified',
+};
+
+function localFaults(spec: JsonObject, namespace: string): FieldError[] {
+  const asked = isJsonObject(spec['resourceAttributes']) ? text(spec['resourceAttributes']['namespace']) : '';
+  if (asked === namespace) return [];
+  const detail = 'must match metadata.namespace';
+  return [{ type: 'Invalid', field: 'spec.resourceAttributes.namespace', value: asked, detail }];
+}
+
+/** A question is about a resource or about a path. */
+function requireQuestion(resource: Resource, spec: JsonObject, faults: FieldError[]): void {
+  const [about, path] = [isJsonObject(spec['resourceAttributes']), isJsonObject(spec['nonResourceAttributes'])];
+  if (about === path) {
+    faults.push({
+      type: 'Invalid',
+      field: about ? 'spec.nonResourceAttributes' : 'spec.resourceAttributes',
+      value: spec['nonResourceAttributes'] ?? null,
+      detail: about
+        ? 'cannot be specified in combination with resourceAttributes'
+        : 'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+    });
+  }
+  if (faults.length > 0) throw invalid(resource, '', faults);
 }
 
 function attemptIn(spec: JsonObject): Attempt {
@@ -70,10 +126,14 @@ function attemptIn(spec: JsonObject): Attempt {
     subresource: text(asked['subresource']),
     namespace: text(asked['namespace']),
     name: text(asked['name']),
+    ...fieldsIn(asked),
   };
 }
 
-const asJson = (rules: AccessRules): JsonObject => JSON.parse(JSON.stringify(rules));
+function fieldsIn({ fieldSelector }: JsonObject): Pick<Attempt, 'fields'> {
+  if (!isJsonObject(fieldSelector) || typeof fieldSelector['rawSelector'] !== 'string') return {};
+  return { fields: parseFieldSelector(fieldSelector['rawSelector']) };
+}
 
 const shown = (user: UserInfo): JsonObject => ({
   username: user.username,

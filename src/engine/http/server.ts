@@ -8,6 +8,7 @@ import { constants, gzip } from 'node:zlib';
 import type { UserInfo } from '../../api/admission.ts';
 import { type ApiError, badRequest, tooLarge } from '../../api/status.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Access } from '../auth/access.ts';
 import type { KeyPair } from '../auth/authority.ts';
 import type { Identities } from '../auth/identity.ts';
 import type { Sink } from '../objects/watch.ts';
@@ -23,6 +24,7 @@ import { warningHeaders } from './warnings.ts';
 export interface HttpServerOptions {
   readonly api: Api;
   readonly identities: Identities;
+  readonly access: Access;
   readonly metrics: Metrics;
   readonly authority: KeyPair;
   readonly server: KeyPair;
@@ -129,9 +131,9 @@ export class HttpServer {
   }
 
   async #answer(request: IncomingMessage, call: Call): Promise<Answer | Stream | Relay> {
-    const { api } = this.#options;
+    const { api, access } = this.#options;
     try {
-      const user = impersonated(this.#userOf(request), request.headers);
+      const user = impersonated(access, this.#userOf(request), request.headers);
       return await api.answer({ ...call, user });
     } catch (error) {
       return api.failure(error, call);

@@ -11,9 +11,9 @@ export class KernelError extends Error {
   override readonly name = 'KernelError';
   readonly code: string;
 
-  constructor(doing: string, errno: number) {
+  constructor(doing: string, errno: number, said?: string) {
     const code = CODES.get(errno) ?? `errno ${errno}`;
-    super(`${doing}: ${MEANINGS.get(errno) ?? code} (${code})`);
+    super(`${doing}: ${said ?? MEANINGS.get(errno) ?? code} (${code})`);
     this.code = code;
   }
 }

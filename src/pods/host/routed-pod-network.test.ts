@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { type TestContext, test } from 'node:test';
+import { Address } from '../../api/address.ts';
+import { Prefix } from '../../api/prefix.ts';
+import { addAddress } from '../../linux/addresses.ts';
+import { addLink, changeLink, findLink, listLinks, requireLink } from '../../linux/links.ts';
+import { Netlink } from '../../linux/netlink/connection.ts';
+import { askFrom, greetIn, needsRoot, temporaryNamespace } from '../../linux/network.fixture.ts';
+import {
+  inNetworkNamespace,
+  isNetworkNamespace,
+  networkNamespacePath,
+  networkNamespaces,
+  removeNetworkNamespace,
+  withDescriptor,
+} from '../../linux/network-namespace.ts';
+import { listRoutes, OUR_ROUTES, putRoute } from '../../linux/routes.ts';
+import { writeSysctl } from '../../linux/sysctl.ts';
+import type { PodNetwork } from './pod-network.ts';
+import { RoutedPodNetwork } from './routed-pod-network.ts';
+
+const pod = (uid: string = randomUUID()) => ({ uid, namespace: 'default', name: 'web' });
+
+/** Whose namespace is gone after the test, and all that hangs on it. */
+function passingPod(t: TestContext) {
+  const made = pod();
+  t.after(() => removeNetworkNamespace(`netloom-pod-${made.uid}`));
+  return made;
+}
+
+/** An agent lives in its host's namespace; a test visits it. Everything the network does is over when its call returns. */
+function on<T>(host: string, work: (network: PodNetwork) => Promise<T>, underlayAddress?: string): Promise<T> {
+  let answer: Promise<T> = Promise.reject(new Error('never'));
+  answer.catch(() => {});
+  inNetworkNamespace(host, () => {
+    answer = work(new RoutedPodNetwork({ underlayAddress }));
+  });
+  return answer;
+}
+
+const parse = (text: string): Address => Address.parse(text) as Address;
+
+function give(host: string, link: string, address: string, length: number): void {
+  inNetworkNamespace(host, () => {
+    using netlink = new Netlink();
+    const { index } = requireLink(netlink, link);
+    changeLink(netlink, index, { up: true });
+    addAddress(netlink, { link: index, address: parse(address), length });
+  });
+}
+
+/** A cable between two hosts. */
+function cable(one: string, other: string): void {
+  inNetworkNamespace(one, () => {
+    using netlink = new Netlink();
+    withDescriptor(other, (namespace) =>
+      addLink(netlink, { name: 'ul0', kind: { is: 'veth', peer: { name: 'ul0', namespace } }, mtu: 1400 }),
+    );
+  });
+}
+
+for (const { family, one, other, host } of [
+  { family: 'IPv4', one: '10.244.7.2', other: '10.244.7.3', host: '192.0.2.1' },
+  { family: 'IPv6', one: 'fd00:7::2', other: 'fd00:7::3', host: '2001:db8::1' },
+]) {
+  test(`pods of one host reach each other and the host by ${family}`, needsRoot, async (t) => {
+    const home = temporaryNamespace(t);
+    give(home, 'lo', host, family === 'IPv4' ? 32 : 128);
+    const [a, b] = [passingPod(t), passingPod(t)];
+    const first = await on(home, (network) => network.attach(a, one));
+    const second = await on(home, (network) => network.attach(b, other));
+
+    assert.equal(await askFrom(second.namespacePath, one, await greetIn(t, first.namespacePath)), other);
+    assert.equal(await askFrom(home, one, await greetIn(t, first.namespacePath)), host);
+    assert.equal(await askFrom(first.namespacePath, host, await greetIn(t, home)), one);
+  });
+}
+
+test('pods of two hosts reach each other by the routes between them', needsRoot, async (t) => {
+  const [left, right] = [temporaryNamespace(t), temporaryNamespace(t)];
+  cable(left, right);
+  give(left, 'ul0', '192.0.2.1', 24);
+  give(right, 'ul0', '192.0.2.2', 24);
+  for (const host of [left, right]) {
+    inNetworkNamespace(host, () => writeSysctl(['net', 'ipv4', 'conf', 'ul0', 'forwarding'], '1'));
+  }
+  const [a, b] = [passingPod(t), passingPod(t)];
+  const first = await on(left, (network) => network.attach(a, '10.244.1.2'), '192.0.2.1');
+  const second = await on(right, (network) => network.attach(b, '10.244.2.2'), '192.0.2.2');
+  const routes = (from: string, podCidr: string, via: string) =>
+    on(from, (network) => network.routeTo([{ podCidr, via }]));
+
+  assert.deepEqual(await routes(left, '10.244.2.0/24', '192.0.2.2'), []);
+  assert.deepEqual(await routes(right, '10.244.1.0/24', '192.0.2.1'), []);
+
+  assert.equal(await askFrom(second.namespacePath, '10.244.1.2', await greetIn(t, first.namespacePath)), '10.244.2.2');
+  const mtu = inNetworkNamespace(first.namespacePath, () => {
+    using netlink = new Netlink();
+    return requireLink(netlink, 'eth0').mtu;
+  });
+  assert.equal(mtu, 1400, 'the MTU of the link between the hosts');
+});
+
+test('what is there is found by whoever comes next, and repaired', needsRoot, async (t) => {
+  const home = temporaryNamespace(t);
+  const a = passingPod(t);
+  await on(home, (network) => network.attach(a, '10.244.7.2'));
+  assert.deepEqual(await on(home, (network) => network.list()), [{ uid: a.uid, address: '10.244.7.2' }]);
+
+  inNetworkNamespace(networkNamespacePath(`netloom-pod-${a.uid}`), () => {
+    using netlink = new Netlink();
+    changeLink(netlink, 'eth0', { up: false });
+  });
+  const { namespacePath } = await on(home, (network) => network.attach(a, '10.244.7.9'));
+
+  assert.deepEqual(await on(home, (network) => network.list()), [{ uid: a.uid, address: '10.244.7.9' }]);
+  await assert.rejects(askFrom(home, '10.244.7.2', await greetIn(t, namespacePath)), 'the old address is gone');
+});
+
+test('the pods of another host are not ours', needsRoot, async (t) => {
+  const [home, elsewhere] = [temporaryNamespace(t), temporaryNamespace(t)];
+  const a = passingPod(t);
+  await on(elsewhere, (network) => network.attach(a, '10.244.7.2'));
+
+  assert.deepEqual(await on(home, (network) => network.list()), []);
+});
+
+test('a pod that is detached leaves nothing, however often it is asked for', needsRoot, async (t) => {
+  const home = temporaryNamespace(t);
+  const a = passingPod(t);
+  await on(home, (network) => network.attach(a, '10.244.7.2'));
+  await on(home, (network) => network.detach(a.uid));
+  await on(home, (network) => network.detach(a.uid));
+
+  assert.deepEqual(networkNamespaces(`netloom-pod-${a.uid}`), []);
+  inNetworkNamespace(home, () => {
+    using netlink = new Netlink();
+    assert.deepEqual(
+      listLinks(netlink).map((link) => link.name),
+      ['lo'],
+    );
+    assert.deepEqual(listRoutes(netlink, { family: 4, protocol: OUR_ROUTES }), []);
+  });
+});
+
+test('a crash while a pod is being wired leaves nothing', needsRoot, async (t) => {
+  const home = temporaryNamespace(t);
+  const a = passingPod(t);
+  // An address that the kernel refuses ends it in the middle, when the pair is there already.
+  await assert.rejects(on(home, (network) => network.attach(a, 'ff02::1')));
+
+  inNetworkNamespace(home, () => {
+    using netlink = new Netlink();
+    assert.equal(findLink(netlink, 'eth0'), undefined);
+  });
+  assert.equal(isNetworkNamespace(networkNamespacePath(`netloom-pod-${a.uid}`)), false);
+  await on(home, (network) => network.detach(a.uid));
+  assert.deepEqual(networkNamespaces(`netloom-pod-${a.uid}`), []);
+});
+
+test('a route that cannot be is refused in words, and the others are made', needsRoot, async (t) => {
+  const home = temporaryNamespace(t);
+  const elsewhere = temporaryNamespace(t);
+  cable(home, elsewhere);
+  give(home, 'ul0', '192.0.2.1', 24);
+  inNetworkNamespace(home, () => writeSysctl(['net', 'ipv4', 'conf', 'ul0', 'forwarding'], '1'));
+
+  const problems = await on(home, (network) =>
+    network.routeTo([
+      { podCidr: '10.244.1.0/24', via: '192.0.2.2' },
+      { podCidr: '10.244.2.0/24', via: '198.51.100.1' },
+      { podCidr: 'nonsense', via: '192.0.2.2' },
+    ]),
+  );
+
+  assert.deepEqual(problems, [
+    { podCidr: 'nonsense', problem: '"nonsense" is no network' },
+    {
+      podCidr: '10.244.2.0/24',
+      problem: 'make the route to 10.244.2.0/24 via 198.51.100.1: Nexthop has invalid gateway (ENETUNREACH)',
+    },
+  ]);
+  inNetworkNamespace(home, () => {
+    using netlink = new Netlink();
+    const routes = listRoutes(netlink, { family: 4, protocol: OUR_ROUTES });
+    assert.deepEqual(
+      routes.map((route) => `${route.destination} ${route.via}`),
+      ['10.244.1.0/24 192.0.2.2'],
+    );
+  });
+});
+
+test('routes to hosts that are named no more are removed, and nobody else’s', needsRoot, async (t) => {
+  const home = temporaryNamespace(t);
+  const elsewhere = temporaryNamespace(t);
+  cable(home, elsewhere);
+  give(home, 'ul0', '192.0.2.1', 24);
+  inNetworkNamespace(home, () => {
+    using netlink = new Netlink();
+    const link = requireLink(netlink, 'ul0').index;
+    const via = parse('192.0.2.9');
+    for (const [text, protocol] of [
+      ['198.51.100.0/24', 4],
+      ['203.0.113.0/24', OUR_ROUTES],
+    ] as const) {
+      putRoute(netlink, { destination: Prefix.parse(text) as Prefix, via, link, protocol });
+    }
+  });
+
+  await on(home, (network) => network.routeTo([{ podCidr: '10.244.1.0/24', via: '192.0.2.2' }]));
+  await on(home, (network) => network.routeTo([{ podCidr: '10.244.1.0/24', via: '192.0.2.3' }]));
+  const moved = listed(home);
+  await on(home, (network) => network.routeTo([]));
+
+  assert.deepEqual(moved, ['10.244.1.0/24 192.0.2.3', '198.51.100.0/24 192.0.2.9', '203.0.113.0/24 192.0.2.9']);
+  assert.deepEqual(listed(home), ['198.51.100.0/24 192.0.2.9', '203.0.113.0/24 192.0.2.9']);
+});
+
+test('a link that does not forward is named, for it is not ours to change', needsRoot, async (t) => {
+  const home = temporaryNamespace(t);
+  const elsewhere = temporaryNamespace(t);
+  cable(home, elsewhere);
+  give(home, 'ul0', '192.0.2.1', 24);
+  inNetworkNamespace(home, () => writeSysctl(['net', 'ipv4', 'conf', 'ul0', 'forwarding'], '0'));
+
+  const [problem] = await on(home, (network) => network.routeTo([{ podCidr: '10.244.1.0/24', via: '192.0.2.2' }]));
+
+  assert.match(problem?.problem ?? '', /does not forward what arrives on ul0/);
+});
+
+test('a UID that is no name of a file is refused', needsRoot, async (t) => {
+  const home = temporaryNamespace(t);
+  for (const uid of ['', '../x', 'a/b', 'a b']) {
+    await assert.rejects(
+      on(home, (network) => network.attach(pod(uid), '10.244.7.2')),
+      /cannot be the UID of a pod/,
+    );
+  }
+});
+
+function listed(host: string): string[] {
+  return inNetworkNamespace(host, () => {
+    using netlink = new Netlink();
+    return listRoutes(netlink, { family: 4 })
+      .filter((route) => route.via !== undefined)
+      .map((route) => `${route.destination} ${route.via}`)
+      .sort();
+  });
+}

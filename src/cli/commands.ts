@@ -7,8 +7,21 @@ import { get } from './client/get.ts';
 import type { Command } from './command.ts';
 import { dnsHosts } from './dns/dns-hosts.ts';
 import { routes } from './routes.ts';
+import { controllers } from './server/controllers-alone.ts';
 import { engine } from './server/engine.ts';
 import { up } from './server/up.ts';
 
 /** Everything netloom can do, in the order in which the help lists it. */
-export const commands: readonly Command[] = [up, apply, get, describe, remove, who, explain, routes, dnsHosts, engine];
+export const commands: readonly Command[] = [
+  up,
+  apply,
+  get,
+  describe,
+  remove,
+  who,
+  explain,
+  routes,
+  dnsHosts,
+  engine,
+  controllers,
+];

@@ -138,6 +138,12 @@ export class Client implements LiveReader {
     return this.#apply(kind, { metadata }, bodyOf(kind, { metadata, status }), 'status', force);
   }
 
+  /** Asks for an action on an object, such as the binding of a pod to its node. */
+  async act(kind: Kind, ref: Ref, action: string, body: JsonObject): Promise<void> {
+    const path = `${objectPath(kind, ref)}/${action}${query({ fieldManager: this.#fieldManager })}`;
+    await this.#ask({ method: 'POST', path, body });
+  }
+
   /** False when there was nothing to delete. */
   async delete(kind: Kind, ref: Ref, options: DeleteOptions = {}): Promise<boolean> {
     const { uid, resourceVersion, propagation, gracePeriodSeconds } = options;

@@ -142,7 +142,7 @@ export class SimulatedApi {
       case 'GET':
         return target.name === '' ? this.#list(target, parameters) : this.#get(target);
       case 'POST':
-        return this.#writes.create(target, body);
+        return target.subresource === 'binding' ? this.#writes.bind(target, body) : this.#writes.create(target, body);
       case 'PUT':
         return this.#writes.update(target, body);
       case 'PATCH':

@@ -135,17 +135,47 @@ export class Writes {
     if (policy === 'Foreground') finalizers.add('foregroundDeletion');
     if (policy === 'Orphan') finalizers.add('orphan');
     const key = keyIn(target);
-    if (finalizers.size === 0) return this.#store.put(resourceOf(kind), key, undefined);
+    const grace = graceOf(kind, before, options);
+    if (finalizers.size === 0 && grace === 0) return this.#store.put(resourceOf(kind), key, undefined);
     if (metadata['deletionTimestamp'] !== undefined) return before;
     return this.#store.put(resourceOf(kind), key, {
       ...before,
       metadata: {
         ...metadata,
-        finalizers: [...finalizers],
-        deletionTimestamp: timestamp(this.#system.now()),
-        deletionGracePeriodSeconds: 0,
+        ...(finalizers.size === 0 ? {} : { finalizers: [...finalizers] }),
+        deletionTimestamp: timestamp(this.#system.now() + grace * 1000),
+        deletionGracePeriodSeconds: grace,
         generation: Number(metadata['generation'] ?? 0) + 1,
       },
+    });
+  }
+
+  /** Gives a pod its node, once. */
+  bind(target: Target, body: JsonObject): JsonObject {
+    const { kind, name } = target;
+    const before = this.#existing(target);
+    const spec = isJsonObject(before['spec']) ? before['spec'] : {};
+    const node = at(body, ['target', 'name']);
+    const uid = at(body, ['metadata', 'uid']);
+    if (uid !== undefined && uid !== metadataOf(before)['uid']) throw conflict(kind, name, 'the pod is another one');
+    if (typeof node !== 'string') throw badRequest('target.name is required');
+    if (spec['nodeName'] !== undefined && spec['nodeName'] !== '') {
+      throw conflict(kind, name, `pod ${name} is already assigned to node "${spec['nodeName']}"`);
+    }
+    if (metadataOf(before)['deletionTimestamp'] !== undefined) {
+      throw conflict(kind, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+    }
+    const status = isJsonObject(before['status']) ? before['status'] : {};
+    const others = Array.isArray(status['conditions']) ? status['conditions'].filter(isJsonObject) : [];
+    const lastTransitionTime = timestamp(this.#system.now());
+    const conditions = [
+      ...others.filter(({ type }) => type !== 'PodScheduled'),
+      { type: 'PodScheduled', status: 'True', lastTransitionTime },
+    ];
+    return this.#store.put(resourceOf(kind), keyIn(target), {
+      ...before,
+      spec: { ...spec, nodeName: node },
+      status: { ...status, conditions },
     });
   }
 
@@ -194,7 +224,9 @@ export class Writes {
       const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${added}`;
       throw invalid(kind, name, [{ type: 'Forbidden', field: 'metadata.finalizers', detail }]);
     }
-    if (dying && finalizers.length === 0) return this.#store.put(resourceOf(kind), keyIn(target), undefined);
+    const isEnding = Number(stored['deletionGracePeriodSeconds'] ?? 0) > 0;
+    if (dying && !isEnding && finalizers.length === 0)
+      return this.#store.put(resourceOf(kind), keyIn(target), undefined);
     const after: JsonObject = {
       ...content,
       apiVersion: before['apiVersion'] ?? null,
@@ -216,6 +248,15 @@ export const finalizersOf = (object: JsonObject): string[] => {
   const finalizers = metadataOf(object)['finalizers'];
   return Array.isArray(finalizers) ? finalizers.map(String) : [];
 };
+
+/** The host lets a pod end in peace, and deletes it again when it has. */
+function graceOf(kind: Kind, object: JsonObject, options: JsonObject): number {
+  const spec = at(object, ['spec']);
+  if (resourceOf(kind) !== 'pods' || !isJsonObject(spec) || typeof spec['nodeName'] !== 'string') return 0;
+  const phase = at(object, ['status', 'phase']);
+  if (phase === 'Succeeded' || phase === 'Failed') return 0;
+  return Number(options['gracePeriodSeconds'] ?? spec['terminationGracePeriodSeconds'] ?? 30);
+}
 
 const keyIn = ({ namespace, name }: Target): string => `${namespace}/${name}`;
 

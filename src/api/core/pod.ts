@@ -206,6 +206,11 @@ export interface TopologySpreadConstraint {
   topologyKey: string;
   whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway';
   labelSelector?: LabelSelector;
+  minDomains?: number;
+  /** Labels whose values the pods must share with the new one to be counted. */
+  matchLabelKeys?: string[];
+  nodeAffinityPolicy?: 'Honor' | 'Ignore';
+  nodeTaintsPolicy?: 'Honor' | 'Ignore';
 }
 
 export interface PodStatus {

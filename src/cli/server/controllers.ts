@@ -5,6 +5,7 @@ import { allKinds } from '../../api/kinds.ts';
 import { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
 import { dnsControllers } from '../../dns/index.ts';
 import { ipamControllers } from '../../ipam/index.ts';
+import { podsControllers } from '../../pods/index.ts';
 import { Client } from '../../runtime/client.ts';
 import type { Log } from '../../runtime/log.ts';
 import { Manager } from '../../runtime/manager.ts';
@@ -14,6 +15,7 @@ import { system } from '../../runtime/system.ts';
 import type { Transport } from '../../runtime/transport.ts';
 import { vipsControllers } from '../../vips/index.ts';
 import type { AddressOptions } from './address-options.ts';
+import type { WorkloadOptions } from './workload-options.ts';
 
 export interface Controllers {
   /** Of the capabilities that run. */
@@ -27,6 +29,7 @@ export interface ControllersOptions {
   /** Where controllers say what they measure. */
   readonly metrics: Metrics;
   readonly addresses: AddressOptions;
+  readonly workloads: WorkloadOptions;
 }
 
 const Definition = builtinKind(
@@ -47,6 +50,7 @@ export async function startControllers({
   log,
   metrics,
   addresses,
+  workloads,
 }: ControllersOptions): Promise<Controllers> {
   const client = new Client({ transport, fieldManager: FIELD_MANAGER });
   // Where MetalLB gives the addresses, its kinds are its own.
@@ -60,11 +64,13 @@ export async function startControllers({
       ...ipamControllers({ ...addresses, metrics }),
       ...vipsControllers({ ...addresses, metrics }),
       ...dnsControllers(),
+      ...(workloads.pods === undefined ? [] : podsControllers(workloads.pods)),
     ],
     fieldManager: FIELD_MANAGER,
     instance: hostname(),
   });
   metrics.collect(() => managerMetrics(manager.report()));
   manager.start();
-  return { names: ['ipam', 'vips', 'dns'], stop: () => manager.stop({ within: GRACE }) };
+  const names = ['ipam', 'vips', 'dns', ...(workloads.pods === undefined ? [] : ['pods'])];
+  return { names, stop: () => manager.stop({ within: GRACE }) };
 }

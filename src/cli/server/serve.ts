@@ -4,6 +4,7 @@ import { type Engine, startEngine } from '../../engine/engine.ts';
 import { DirectoryInUse } from '../../engine/store/errors.ts';
 import { ipamAdmission } from '../../ipam/index.ts';
 import { portHolder } from '../../linux/port-holder.ts';
+import { podsAdmission } from '../../pods/index.ts';
 import { type Log, lineLog } from '../../runtime/log.ts';
 import { Metrics } from '../../runtime/metrics.ts';
 import { system } from '../../runtime/system.ts';
@@ -13,10 +14,17 @@ import type { AddressOptions } from './address-options.ts';
 import { type Controllers, startControllers } from './controllers.ts';
 import type { ServerOptions } from './options.ts';
 import { screen } from './screen.ts';
+import { signalled } from './signalled.ts';
+import type { WorkloadOptions } from './workload-options.ts';
 
 type Composition = { readonly terminal: Terminal } & (
   | { readonly runs: 'engine' }
-  | { readonly runs: 'everything'; readonly addresses: AddressOptions }
+  | {
+      readonly runs: 'everything';
+      readonly addresses: AddressOptions;
+      readonly workloads: WorkloadOptions;
+      readonly evictAfterSeconds: number;
+    }
 );
 
 /** Runs until a signal ends it. */
@@ -35,6 +43,7 @@ export async function serve(options: ServerOptions, composition: Composition): P
         log,
         metrics,
         addresses: composition.addresses,
+        workloads: composition.workloads,
       });
       terminal.print(screen({ url: engine.url, ...options, running: ['engine', ...controllers.names] }));
     } else {
@@ -61,6 +70,9 @@ async function start(
         ...ipamAdmission,
         ...vipsAdmission(composition.runs === 'everything' ? composition.addresses : {}),
         ...dnsAdmission,
+        ...(composition.runs === 'everything' && composition.workloads.pods !== undefined
+          ? podsAdmission(composition)
+          : []),
       ],
     });
   } catch (error) {
@@ -97,25 +109,3 @@ async function explained(error: unknown, { host, port, directory }: ServerOption
       return error;
   }
 }
-
-/** Resolves at the first SIGINT or SIGTERM; one that comes later ends the process as it is. */
-function signalled(log: Log): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  let first: number | undefined;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      const now = system.uptime();
-      if (first === undefined) {
-        first = now;
-        log.info('stopping', { signal });
-        resolve();
-      } else if (now - first > SAME_KEYSTROKE) {
-        process.exit(130);
-      }
-    });
-  }
-  return promise;
-}
-
-/** npm hands on what the terminal has already told everybody: one Ctrl-C comes twice within these milliseconds. */
-const SAME_KEYSTROKE = 500;

@@ -1,6 +1,7 @@
 import { command } from '../command.ts';
 import { addressOptions, readAddressOptions } from './address-options.ts';
 import { readServerOptions, serverOptions } from './options.ts';
+import { evictionOption, readWorkloadOptions, workloadOptions } from './workload-options.ts';
 
 export const up = command({
   name: 'up',
@@ -10,6 +11,8 @@ export const up = command({
   options: {
     ...serverOptions,
     ...addressOptions,
+    ...workloadOptions('on'),
+    ...evictionOption,
   },
   examples: [
     'netloom up',
@@ -18,6 +21,12 @@ export const up = command({
   ],
   async run({ options, terminal }) {
     const { serve } = await import('./serve.ts');
-    await serve(readServerOptions(options), { terminal, runs: 'everything', addresses: readAddressOptions(options) });
+    await serve(readServerOptions(options), {
+      terminal,
+      runs: 'everything',
+      addresses: readAddressOptions(options),
+      workloads: readWorkloadOptions(options),
+      evictAfterSeconds: options['evict-after'],
+    });
   },
 });

@@ -1,0 +1,34 @@
+import { connectionOptions } from '../client/connection.ts';
+import { command } from '../command.ts';
+import { addressOptions, readAddressOptions } from './address-options.ts';
+import { readWorkloadOptions, workloadOptions } from './workload-options.ts';
+
+export const controllers = command({
+  name: 'controllers',
+  summary: 'Run the controllers against any API server',
+  description:
+    'What netloom up runs beside its engine, for an API server that runs already. It prints one line on standard output when it is at work: `ready` and what runs. With --leader-elect several of them may run; one works, the others stand by. Its log goes to standard error. SIGTERM ends it.',
+  options: {
+    kubeconfig: connectionOptions.kubeconfig,
+    'leader-elect': {
+      type: 'boolean',
+      description: 'work only while holding the Lease kube-system/netloom-controllers',
+    },
+    ...addressOptions,
+    ...workloadOptions('off'),
+  },
+  examples: [
+    'netloom controllers --kubeconfig ~/.kube/config --leader-elect',
+    'netloom controllers --kubeconfig FILE --pods on --services on',
+  ],
+  async run({ options, terminal }) {
+    const { runControllers } = await import('./run-controllers.ts');
+    await runControllers({
+      kubeconfig: options.kubeconfig,
+      leaderElect: options['leader-elect'],
+      addresses: readAddressOptions(options),
+      workloads: readWorkloadOptions(options),
+      terminal,
+    });
+  },
+});

@@ -1,0 +1,27 @@
+import type { Prefix } from '../api/prefix.ts';
+import type { Controller } from '../runtime/controller.ts';
+import { evictions } from './nodes/evictions.controller.ts';
+import { nodeHealth, nodeTaints } from './nodes/health.controller.ts';
+import { podRanges } from './nodes/ranges.controller.ts';
+import { scheduler } from './scheduler.controller.ts';
+
+export { podsAdmission } from './admission.ts';
+
+export interface PodsOptions {
+  /** What all pods have their addresses from; every node gets a part of it. */
+  readonly podCidr: Prefix;
+  /** After so many milliseconds without a sign of it a node is lost. */
+  readonly nodePatience?: number;
+}
+
+/** Agents renew their Lease every two seconds: three signs may be missed, and a lost host is known as such within ten seconds. */
+const PATIENCE = 7_000;
+
+/** What a kube-scheduler and a kube-controller-manager do elsewhere. */
+export const podsControllers = ({ podCidr, nodePatience = PATIENCE }: PodsOptions): Controller[] => [
+  podRanges({ podCidr }),
+  nodeHealth({ patience: nodePatience }),
+  nodeTaints(),
+  evictions(),
+  scheduler(),
+];

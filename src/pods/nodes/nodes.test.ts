@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { storm } from '../../../test/simulation/faults.ts';
+import { Node } from '../../api/core/node.ts';
+import { Pod } from '../../api/core/pod.ts';
+import { AddressBlock } from '../../api/netloom.io/address-block.ts';
+import { Lab, NAMESPACE } from '../lab.fixture.ts';
+import { isReady, isTerminating } from '../pod-state.ts';
+import { readiness } from './health.ts';
+
+const patient = (tolerationSeconds: number) => ({
+  tolerations: [
+    { key: 'node.kubernetes.io/unreachable', operator: 'Exists' as const, effect: 'NoExecute', tolerationSeconds },
+  ],
+});
+const taints = (lab: Lab, name: string) =>
+  (lab.node(name).spec.taints ?? []).map(({ key, effect }) => `${key}:${effect}`);
+
+describe('ranges for the pods of a node', () => {
+  it('are given from the lowest up, and freed when the node is gone', async () => {
+    const lab = new Lab();
+    lab.start();
+    for (const name of ['a', 'b']) lab.host(name);
+    await lab.settle();
+    assert.deepEqual(
+      new Set(['a', 'b'].map((name) => lab.node(name).spec.podCIDR)),
+      new Set(['10.244.0.0/24', '10.244.1.0/24']),
+    );
+    const freed = lab.node('a').spec.podCIDR;
+    await lab.cut('a');
+    await lab.world.client.delete(Node, { namespace: '', name: 'a' });
+    await lab.settle();
+    assert.equal(lab.world.api.objects(AddressBlock).length, 1);
+    lab.host('c');
+    await lab.settle();
+    assert.equal(lab.node('c').spec.podCIDR, freed);
+    await lab.stop();
+  });
+
+  for (const seed of [1, 2, 3]) {
+    it(`are never given twice by two that believe they lead, in a storm (seed ${seed})`, async () => {
+      const lab = new Lab({ seed });
+      const { clock, client } = lab.world;
+      lab.start({ faults: storm });
+      lab.start({ faults: storm });
+      const names = new Set<string>();
+      for (let i = 0; i < 40; i += 1) {
+        const name = `n${Math.floor(clock.random() * 12)}`;
+        if (names.delete(name)) {
+          await client.delete(Node, { namespace: '', name });
+        } else {
+          names.add(name);
+          await client.create(Node, { metadata: { name }, spec: {} });
+        }
+        await lab.settle(Math.floor(clock.random() * 1_500));
+        assertNoneTwice(lab);
+      }
+      await lab.settle(1_500_000);
+      assertNoneTwice(lab);
+      for (const { metadata, spec } of lab.world.api.objects(Node))
+        assert.ok(spec.podCIDR, `${metadata.name} has none`);
+      assert.equal(lab.world.api.objects(AddressBlock).length, names.size, 'no range is held by nobody');
+      await lab.stop();
+    });
+  }
+});
+
+function assertNoneTwice(lab: Lab): void {
+  const given = lab.world.api.objects(Node).flatMap(({ spec }) => spec.podCIDR ?? []);
+  assert.equal(new Set(given).size, given.length, given.join(' '));
+}
+
+describe('a host that falls silent', () => {
+  it('is not ready within ten seconds, its pods neither, and ready again at once', async () => {
+    const lab = new Lab();
+    lab.start();
+    for (const name of ['a', 'b']) lab.host(name);
+    await lab.settle();
+    await lab.pod('web', { ...patient(60), nodeName: 'a' });
+    await lab.settle(10_000);
+    assert.equal(readiness(lab.node('a')), 'True');
+    assert.ok(isReady(lab.find('web')));
+    await lab.cut('a');
+    await lab.settle(10_000);
+    assert.equal(readiness(lab.node('a')), 'Unknown');
+    assert.equal(isReady(lab.find('web')), false);
+    assert.deepEqual(taints(lab, 'a'), [
+      'node.kubernetes.io/unreachable:NoSchedule',
+      'node.kubernetes.io/unreachable:NoExecute',
+    ]);
+    lab.host('a');
+    await lab.settle(1_000);
+    assert.equal(readiness(lab.node('a')), 'True');
+    assert.deepEqual(taints(lab, 'a'), []);
+    assert.ok(isReady(lab.find('web')));
+    assert.equal(isTerminating(lab.find('web')), false);
+    await lab.stop();
+  });
+
+  it('loses its pods after the time that they tolerate; they stay on record until somebody knows that they have ended', async () => {
+    const lab = new Lab();
+    lab.start();
+    for (const name of ['a', 'b']) lab.host(name);
+    await lab.settle();
+    await lab.pod('soon', { ...patient(5), nodeName: 'a' });
+    await lab.pod('late', { ...patient(60), nodeName: 'a' });
+    await lab.pod('never', { tolerations: [{ operator: 'Exists' }], nodeName: 'a' });
+    await lab.settle();
+    await lab.cut('a');
+    await lab.settle(16_000);
+    assert.deepEqual(
+      ['soon', 'late', 'never'].map((name) => isTerminating(lab.find(name))),
+      [true, false, false],
+    );
+    assert.ok(lab.events('soon').includes('Normal TaintManagerEviction: Marking for deletion Pod default/soon'));
+    await lab.settle(60_000);
+    assert.deepEqual(
+      ['soon', 'late', 'never'].map((name) => isTerminating(lab.find(name))),
+      [true, true, false],
+    );
+    const outOfService = { key: 'node.kubernetes.io/out-of-service', value: 'nodeshutdown', effect: 'NoExecute' };
+    const others = lab.node('a').spec.taints?.map((taint) => ({ ...taint })) ?? [];
+    await lab.world.client.patch(
+      Node,
+      { namespace: '', name: 'a' },
+      { merge: { spec: { taints: [...others, outOfService] } } },
+    );
+    await lab.settle();
+    assert.deepEqual(
+      lab.pods().map(({ metadata }) => metadata.name),
+      ['never'],
+    );
+    await lab.world.client.delete(Node, { namespace: '', name: 'a' });
+    await lab.settle(15_000);
+    assert.deepEqual(lab.pods(), []);
+    await lab.stop();
+  });
+
+  it('keeps its pods when no other is heard of either', async () => {
+    const lab = new Lab();
+    lab.start();
+    for (const name of ['a', 'b']) lab.host(name);
+    await lab.settle();
+    await lab.pod('web', { ...patient(0), nodeName: 'a' });
+    await lab.settle();
+    await Promise.all([lab.cut('a'), lab.cut('b')]);
+    await lab.settle(60_000);
+    assert.equal(readiness(lab.node('a')), 'Unknown');
+    assert.equal(isTerminating(lab.find('web')), false);
+    lab.host('b');
+    await lab.settle(3_000);
+    assert.equal(isTerminating(lab.find('web')), true);
+    await lab.stop();
+  });
+
+  it('is not called lost by somebody who only hears nothing', async () => {
+    const lab = new Lab();
+    lab.start({ faults: { silentWatch: 1 } });
+    for (const name of ['a', 'b']) lab.host(name);
+    await lab.settle(60_000);
+    assert.equal(readiness(lab.node('a')), 'True');
+    await lab.stop();
+  });
+});
+
+describe('a pod that is bound to a node that does not exist', () => {
+  it('is removed when the node does not come', async () => {
+    const lab = new Lab();
+    lab.start();
+    await lab.pod('lost', { nodeName: 'nowhere' });
+    await lab.pod('early', { nodeName: 'soon' });
+    await lab.settle(3_000);
+    lab.host('soon');
+    await lab.settle(15_000);
+    assert.deepEqual(
+      lab.pods().map(({ metadata }) => metadata.name),
+      ['early'],
+    );
+    assert.equal(await lab.world.client.get(Pod, 'lost', NAMESPACE), undefined);
+    await lab.stop();
+  });
+});

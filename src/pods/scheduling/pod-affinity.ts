@@ -1,0 +1,78 @@
+import type { Node } from '../../api/core/node.ts';
+import type { Pod, PodAffinityTerm } from '../../api/core/pod.ts';
+import type { Cluster } from './cluster.ts';
+import { affinityPeers, arePeers } from './peers.ts';
+
+export const NO_COMPANY = "node(s) didn't match pod affinity rules";
+export const UNWANTED_COMPANY = "node(s) didn't match pod anti-affinity rules";
+export const UNWELCOME = "node(s) didn't satisfy existing pods anti-affinity rules";
+
+/** What the pod demands of its company, and its company of it. */
+export function companyRules(pod: Pod, cluster: Cluster): (node: Node) => string | undefined {
+  const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
+  const needed = podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const unwanted = podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const refusals = cluster.refusalsOf(pod).map(({ topologyKey, nodes }) => {
+    return { topologyKey, values: valuesOf(cluster, topologyKey, nodes) };
+  });
+  const company = needed.map((term) => places(pod, term, cluster));
+  // The first of a group that wants to be together has nobody to join.
+  const isFirst =
+    company.every(({ values }) => values.size === 0) &&
+    needed.every((term) => arePeers(affinityPeers(pod, term, cluster.namespacesBy), pod));
+  const avoided = unwanted.map((term) => places(pod, term, cluster));
+
+  return ({ metadata: { labels = {} } }) => {
+    const isIn = ({ topologyKey, values }: Places): boolean => values.has(labels[topologyKey] ?? '');
+    const fits = company.every((place) => (isFirst ? labels[place.topologyKey] !== undefined : isIn(place)));
+    if (!fits) return NO_COMPANY;
+    if (avoided.some(isIn)) return UNWANTED_COMPANY;
+    return refusals.some(isIn) ? UNWELCOME : undefined;
+  };
+}
+
+/** The sum of the weights of what the pod would like beside it, less that of what it would not. */
+export function companyWishes(pod: Pod, cluster: Cluster): (node: Node) => number {
+  const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
+  const wishes = [
+    ...(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((each) => ({ ...each, sign: 1 })),
+    ...(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((each) => ({ ...each, sign: -1 })),
+  ].map(({ weight, podAffinityTerm, sign }) => ({
+    worth: weight * sign,
+    topologyKey: podAffinityTerm.topologyKey,
+    crowds: crowds(pod, podAffinityTerm, cluster),
+  }));
+  return ({ metadata: { labels = {} } }) =>
+    wishes.reduce(
+      (sum, { worth, topologyKey, crowds }) => sum + worth * (crowds.get(labels[topologyKey] ?? '') ?? 0),
+      0,
+    );
+}
+
+interface Places {
+  readonly topologyKey: string;
+  readonly values: ReadonlySet<string>;
+}
+
+function places(pod: Pod, term: PodAffinityTerm, cluster: Cluster): Places {
+  const tally = cluster.tally(affinityPeers(pod, term, cluster.namespacesBy));
+  return { topologyKey: term.topologyKey, values: valuesOf(cluster, term.topologyKey, tally.keys()) };
+}
+
+function crowds(pod: Pod, term: PodAffinityTerm, cluster: Cluster): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const [name, count] of cluster.tally(affinityPeers(pod, term, cluster.namespacesBy))) {
+    const value = cluster.node(name)?.node?.metadata.labels?.[term.topologyKey];
+    if (value !== undefined) found.set(value, (found.get(value) ?? 0) + count);
+  }
+  return found;
+}
+
+function valuesOf(cluster: Cluster, topologyKey: string, nodes: Iterable<string>): Set<string> {
+  const values = new Set<string>();
+  for (const name of nodes) {
+    const value = cluster.node(name)?.node?.metadata.labels?.[topologyKey];
+    if (value !== undefined) values.add(value);
+  }
+  return values;
+}

@@ -33,6 +33,7 @@ const realParts: Readonly<Record<string, string>> = {
   'src/routes/surroundings.ts': 'is what is handed in',
   'src/routes/sockets.ts': 'gives up on a real server that does not answer',
   'src/routes/http.ts': 'tells real browsers twice a second what has changed',
+  'src/services/host/upstream.ts': 'gives up on real name servers that do not answer',
   'src/routes/listing.ts': 'gives others their turn between two parts of a long list',
 };
 

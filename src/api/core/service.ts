@@ -17,6 +17,10 @@ export interface ServiceSpec {
   loadBalancerClass?: string;
   loadBalancerIP?: string;
   externalTrafficPolicy?: 'Cluster' | 'Local';
+  internalTrafficPolicy?: 'Cluster' | 'Local';
+  sessionAffinity?: 'None' | 'ClientIP';
+  externalName?: string;
+  publishNotReadyAddresses?: boolean;
   selector?: Record<string, string>;
   ports?: ServicePort[];
 }

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { Resolver as Client } from 'node:dns/promises';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { silentLog } from '../../runtime/log.ts';
+import { Cluster } from './cluster.fixture.ts';
+import { parseQuestion } from './dns-message.ts';
+import { framed, Resolver } from './resolver.ts';
+import { ServiceZone } from './service-zone.ts';
+
+/** A real client of DNS asks a real server on a real socket. */
+describe('the resolver of a host', () => {
+  const cluster = new Cluster();
+  let resolver: Resolver;
+  const client = new Client({ timeout: 2_000, tries: 1 });
+
+  before(async () => {
+    const zone = new ServiceZone({ services: cluster.services, slices: cluster.slices, domain: 'cluster.local' });
+    resolver = await Resolver.start({
+      address: '127.0.0.1',
+      port: 0,
+      answer: (question) => zone.answer(question),
+      upstream: [],
+      log: silentLog,
+    });
+    client.setServers([`127.0.0.1:${resolver.port}`]);
+    cluster.service('web', {
+      clusterIP: '10.96.0.10',
+      clusterIPs: ['10.96.0.10', 'fd00:96::10'],
+      ports: [{ name: 'http', port: 80 }],
+    });
+    cluster.service('db', { clusterIP: 'None', ports: [{ name: 'sql', port: 5432 }] });
+    cluster.endpoints(
+      'db',
+      [
+        { addresses: ['10.244.0.5'], hostname: 'db-0', conditions: { ready: true } },
+        { addresses: ['10.244.1.6'], hostname: 'db-1', conditions: { ready: true } },
+        { addresses: ['10.244.1.7'], hostname: 'db-2', conditions: { ready: false } },
+      ],
+      [{ name: 'sql', port: 5432 }],
+    );
+    cluster.service('elsewhere', { type: 'ExternalName', externalName: 'db.example.com.' });
+  });
+
+  after(() => resolver.stop());
+
+  const codeOf = (asked: Promise<unknown>): Promise<string> =>
+    asked.then(
+      () => 'answered',
+      (error: { code?: string }) => error.code ?? '',
+    );
+
+  it('answers for a Service with and without the domain of the cluster, in both families', async () => {
+    assert.deepEqual(await client.resolve4('web.openstack.svc.cluster.local'), ['10.96.0.10']);
+    assert.deepEqual(await client.resolve4('web.openstack.svc'), ['10.96.0.10']);
+    assert.deepEqual(await client.resolve4('WEB.OpenStack.SVC'), ['10.96.0.10']);
+    assert.deepEqual(await client.resolve6('web.openstack.svc'), ['fd00:96::10']);
+  });
+
+  it('answers for a headless Service with its ready pods, and for each of them by name', async () => {
+    const found = await client.resolve4('db.openstack.svc.cluster.local');
+    assert.deepEqual(found.sort(), ['10.244.0.5', '10.244.1.6']);
+    assert.deepEqual(await client.resolve4('db-1.db.openstack.svc.cluster.local'), ['10.244.1.6']);
+    assert.equal(await codeOf(client.resolve4('db-2.db.openstack.svc.cluster.local')), 'ENOTFOUND');
+  });
+
+  it('says on which port a Service answers', async () => {
+    const [srv] = await client.resolveSrv('_http._tcp.web.openstack.svc.cluster.local');
+    assert.deepEqual([srv?.name, srv?.port], ['web.openstack.svc.cluster.local', 80]);
+    const all = await client.resolveSrv('_sql._tcp.db.openstack.svc.cluster.local');
+    assert.deepEqual(all.map(({ name, port }) => `${name}:${port}`).sort(), [
+      'db-0.db.openstack.svc.cluster.local:5432',
+      'db-1.db.openstack.svc.cluster.local:5432',
+    ]);
+    assert.equal(await codeOf(client.resolveSrv('_ftp._tcp.web.openstack.svc.cluster.local')), 'ENOTFOUND');
+  });
+
+  it('finds the way back from an address, and to a name elsewhere', async () => {
+    assert.deepEqual(await client.reverse('10.96.0.10'), ['web.openstack.svc.cluster.local']);
+    assert.deepEqual(await client.reverse('fd00:96::10'), ['web.openstack.svc.cluster.local']);
+    assert.deepEqual(await client.reverse('10.244.0.5'), ['db-0.db.openstack.svc.cluster.local']);
+    assert.deepEqual(await client.resolveCname('elsewhere.openstack.svc'), ['db.example.com']);
+  });
+
+  it('tells a name that is not there from one that has no such record', async () => {
+    assert.equal(await codeOf(client.resolve4('nobody.openstack.svc.cluster.local')), 'ENOTFOUND');
+    assert.equal(await codeOf(client.resolve4('something.cluster.local')), 'ENOTFOUND');
+    assert.equal(await codeOf(client.resolveTxt('web.openstack.svc')), 'ENODATA');
+    assert.equal(await codeOf(client.resolve4('openstack.svc.cluster.local')), 'ENODATA');
+  });
+
+  it('refuses names of others where nobody could be asked', async () => {
+    assert.equal(await codeOf(client.resolve4('www.example.com')), 'EREFUSED');
+  });
+
+  it('answers at once what has changed', async () => {
+    cluster.service('moving', { clusterIP: '10.96.0.20' });
+    assert.deepEqual(await client.resolve4('moving.openstack.svc'), ['10.96.0.20']);
+    cluster.service('moving', { clusterIP: '10.96.0.21' });
+    assert.deepEqual(await client.resolve4('moving.openstack.svc'), ['10.96.0.21']);
+  });
+
+  it('sends what is too long for UDP over TCP', async () => {
+    cluster.service('many', { clusterIP: 'None' });
+    const pods = Array.from({ length: 200 }, (_, i) => ({ addresses: [`10.244.9.${i}`] }));
+    cluster.endpoints('many', pods);
+    // The client asks again over TCP by itself.
+    assert.equal((await client.resolve4('many.openstack.svc.cluster.local')).length, 200);
+  });
+
+  it('does not care for noise, on either socket', async () => {
+    const socket = createSocket('udp4');
+    for (const noise of [
+      Buffer.alloc(0),
+      Buffer.alloc(17, 0xff),
+      Buffer.alloc(4000, 0xc0),
+      Buffer.from('GET / HTTP/1.1'),
+    ]) {
+      socket.send(noise, resolver.port, '127.0.0.1');
+    }
+    socket.close();
+    const connection = connect(resolver.port, '127.0.0.1');
+    connection.write(framed(Buffer.alloc(40, 0xc0)));
+    await once(connection, 'close');
+    assert.deepEqual(await client.resolve4('web.openstack.svc'), ['10.96.0.10']);
+  });
+
+  it('reads any bytes without falling', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        const question = parseQuestion(Buffer.from(bytes));
+        assert.ok(question === undefined || question.name.length <= 255);
+      }),
+    );
+  });
+});

@@ -1,0 +1,110 @@
+import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { asError, type Log } from '../../runtime/log.ts';
+import { CODES, encodeReply, parseQuestion, type Question, type Reply } from './dns-message.ts';
+import { Upstream } from './upstream.ts';
+
+export interface ResolverOptions {
+  readonly address: string;
+  readonly port: number;
+  /** The answers that are ours to give. */
+  readonly answer: (question: Question) => Reply | undefined;
+  /** Who is asked for all other names. */
+  readonly upstream: readonly string[];
+  readonly log: Log;
+}
+
+/** A small DNS server for the pods of this host: names of Services from memory, all others from those who know. */
+export class Resolver {
+  readonly #options: ResolverOptions;
+  readonly #upstream: Upstream;
+  readonly #udp: UdpSocket;
+  readonly #tcp: Server;
+  readonly #connections = new Set<Socket>();
+
+  private constructor(options: ResolverOptions) {
+    this.#options = options;
+    this.#upstream = new Upstream(options.upstream);
+    this.#udp = createSocket(options.address.includes(':') ? 'udp6' : 'udp4', (message, from) => {
+      void this.#answer(message, 'udp').then((answer) => this.#sendBack(answer, from));
+    });
+    this.#tcp = createServer((socket) => this.#serve(socket));
+    this.#tcp.maxConnections = 256;
+  }
+
+  static async start(options: ResolverOptions): Promise<Resolver> {
+    const resolver = new Resolver(options);
+    const { address, port } = options;
+    resolver.#udp.bind(port, address);
+    await once(resolver.#udp, 'listening');
+    resolver.#udp.on('error', (error) => options.log.warn('the resolver had trouble with its socket', { error }));
+    resolver.#tcp.listen(resolver.port, address);
+    await once(resolver.#tcp, 'listening');
+    return resolver;
+  }
+
+  get port(): number {
+    return this.#udp.address().port;
+  }
+
+  async stop(): Promise<void> {
+    this.#udp.close();
+    this.#upstream.close();
+    const closed = once(this.#tcp, 'close');
+    this.#tcp.close();
+    for (const socket of this.#connections) socket.destroy();
+    await closed;
+  }
+
+  async #answer(message: Buffer, way: 'udp' | 'tcp'): Promise<Buffer | undefined> {
+    const question = parseQuestion(message);
+    if (question === undefined) return undefined;
+    const limit = way === 'udp' ? question.largestAnswer : 65_535;
+    const encode = (reply: Reply): Buffer => encodeReply(question, reply, limit);
+    if (question.opcode !== 0 || question.class !== 1) return encode({ code: CODES.notImplemented, answers: [] });
+    try {
+      const own = this.#options.answer(question);
+      if (own !== undefined) return encode(own);
+      const foreign = await this.#upstream.ask(message, way);
+      return foreign ?? encode({ code: this.#upstream.isThere ? CODES.serverFailure : CODES.refused, answers: [] });
+    } catch (error) {
+      this.#options.log.error('a question could not be answered', { name: question.name, error: asError(error) });
+      return encode({ code: CODES.serverFailure, answers: [] });
+    }
+  }
+
+  #sendBack(answer: Buffer | undefined, { port, address }: RemoteInfo): void {
+    // Who asked may be gone; that is for the log of nobody.
+    if (answer !== undefined) this.#udp.send(answer, port, address, () => {});
+  }
+
+  /** Messages over TCP follow each other, each after its length. */
+  #serve(socket: Socket): void {
+    this.#connections.add(socket);
+    socket.on('close', () => this.#connections.delete(socket));
+    socket.on('error', () => socket.destroy());
+    socket.setTimeout(10_000, () => socket.destroy());
+    let rest = Buffer.alloc(0);
+    let queue = Promise.resolve();
+    socket.on('data', (chunk) => {
+      rest = Buffer.concat([rest, chunk]);
+      while (rest.length >= 2 && rest.length >= 2 + rest.readUInt16BE(0)) {
+        const end = 2 + rest.readUInt16BE(0);
+        const message = rest.subarray(2, end);
+        rest = rest.subarray(end);
+        queue = queue.then(async () => {
+          const answer = await this.#answer(message, 'tcp');
+          if (answer === undefined) socket.destroy();
+          else if (!socket.destroyed) socket.write(framed(answer));
+        });
+      }
+    });
+  }
+}
+
+export function framed(message: Buffer): Buffer {
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(message.length);
+  return Buffer.concat([length, message]);
+}

@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { connect, createServer, type Server } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { before, describe, it, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import type { Service, ServiceSpec } from '../../api/core/service.ts';
+import type { Endpoint, EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
+import { forgetConnections } from '../../linux/connections.ts';
+import { runNftScript } from '../../linux/nft-script.ts';
+import { serviceOf, sliceOf } from './cluster.fixture.ts';
+import { ip, moveIntoOwnNetwork, needsRoot } from './own-network.fixture.ts';
+import { ProxyTable } from './proxy-table.ts';
+import { TABLE } from './proxy-words.ts';
+import { NO_RULES, rulesOf } from './service-rules.ts';
+
+/** The real kernel, asked what it was told and watched at work. */
+describe('the proxy of Services', needsRoot, () => {
+  before(() => {
+    moveIntoOwnNetwork();
+    ip('addr add 192.0.2.1/32 dev lo');
+    ip('link add nl-svc type bridge');
+    ip('link set nl-svc up');
+    ip('route add 10.96.0.0/16 dev nl-svc src 192.0.2.1');
+    for (let i = 1; i <= 4; i += 1) ip(`addr add 10.244.0.${i}/32 dev lo`);
+  });
+
+  it('leads the kernel from any Services to any others, and leaves nothing of the former', async () => {
+    const change = fc.record({
+      name: fc.constantFrom('a', 'b'),
+      isThere: fc.boolean(),
+      pods: fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { maxLength: 12 }),
+      port: fc.constantFrom(80, 81),
+      nodePort: fc.boolean(),
+      local: fc.boolean(),
+      outside: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 8 }), async (changes) => {
+        const told = await Told.start();
+        const empty = contents();
+        const last = new Map<string, [Service, EndpointSlice[]]>();
+        for (const { name, isThere, pods, port, nodePort, local, outside } of changes) {
+          const number = name === 'a' ? 1 : 2;
+          const spec: Partial<ServiceSpec> = {
+            clusterIP: `10.96.0.${number}`,
+            ports: [{ port, ...(nodePort ? { nodePort: 30_000 + number } : {}) }],
+            externalTrafficPolicy: local ? 'Local' : 'Cluster',
+          };
+          const ingress = outside ? [{ ip: `198.51.100.${number}` }] : [];
+          const service = serviceOf(name, spec, { loadBalancer: { ingress } });
+          if (isThere) last.set(name, [service, [sliceOf(name, pods.map(pod))]]);
+          else last.delete(name);
+          await told.set(service, last.get(name)?.[1]);
+        }
+        const reached = contents();
+        const fresh = await Told.start();
+        for (const [service, slices] of last.values()) await fresh.set(service, slices);
+        assert.deepEqual(reached, contents());
+        for (const [service] of last.values()) await fresh.set(service, undefined);
+        assert.deepEqual(contents(), empty);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('spreads connections over all pods, and keeps the clients of one that is gone away from it', async (t) => {
+    const told = await Told.start();
+    const service = serviceOf('web', { clusterIP: '10.96.0.20' });
+    await told.set(service, [sliceOf('web', [pod(1), pod(2), pod(3)])]);
+    for (const i of [1, 2, 3]) await greeter(t, `10.244.0.${i}`);
+    assert.deepEqual(await whoAnswers('10.96.0.20', 80, 60), ['10.244.0.1', '10.244.0.2', '10.244.0.3']);
+    await told.set(service, [sliceOf('web', [pod(1), pod(3)])]);
+    assert.deepEqual(await whoAnswers('10.96.0.20', 80, 60), ['10.244.0.1', '10.244.0.3']);
+  });
+
+  it('sends a client to the same pod again where the Service asks for that', async (t) => {
+    const told = await Told.start();
+    const service = serviceOf('sticky', { clusterIP: '10.96.0.21', sessionAffinity: 'ClientIP' });
+    await told.set(service, [sliceOf('sticky', [pod(1), pod(2), pod(3)])]);
+    for (const i of [1, 2, 3]) await greeter(t, `10.244.0.${i}`);
+    assert.equal((await whoAnswers('10.96.0.21', 80, 20)).length, 1);
+  });
+
+  it('prefers pods that are ready, and makes do with those that end', async (t) => {
+    const told = await Told.start();
+    const service = serviceOf('ending', { clusterIP: '10.96.0.22' });
+    const ending = { ...pod(2), conditions: { ready: false, serving: true, terminating: true } };
+    await told.set(service, [sliceOf('ending', [pod(1), ending])]);
+    for (const i of [1, 2]) await greeter(t, `10.244.0.${i}`);
+    assert.deepEqual(await whoAnswers('10.96.0.22', 80, 20), ['10.244.0.1']);
+    await told.set(service, [sliceOf('ending', [ending])]);
+    assert.deepEqual(await whoAnswers('10.96.0.22', 80, 5), ['10.244.0.2']);
+  });
+
+  it('refuses at once what nobody answers: a Service without pods, and an address that no Service has', async () => {
+    const told = await Told.start();
+    await told.set(serviceOf('lonely', { clusterIP: '10.96.0.23' }), []);
+    assert.equal(await ask('10.96.0.23', 80), 'ECONNREFUSED');
+    assert.equal(await ask('10.96.9.9', 80), 'ECONNREFUSED');
+  });
+
+  it('answers on the port of the host, and on the address that a pool gave', async (t) => {
+    const told = await Told.start();
+    ip('route add 198.51.100.9 dev lo src 192.0.2.1');
+    const ports = [{ port: 80, nodePort: 30_080 }];
+    const status = { loadBalancer: { ingress: [{ ip: '198.51.100.9' }] } };
+    await told.set(serviceOf('both', { clusterIP: '10.96.0.24', ports }, status), [sliceOf('both', [pod(4)])]);
+    await greeter(t, '10.244.0.4');
+    assert.equal(await ask('192.0.2.1', 30_080), '10.244.0.4');
+    assert.equal(await ask('198.51.100.9', 80), '10.244.0.4');
+  });
+
+  it('lets a client of UDP that talks on and on find another pod when its own has gone', async (t) => {
+    const told = await Told.start();
+    const service = serviceOf('dns', { clusterIP: '10.96.0.25', ports: [{ port: 53, protocol: 'UDP' }] });
+    const ports = [{ name: '', protocol: 'UDP' as const, port: 8080 }];
+    await told.set(service, [sliceOf('dns', [pod(1)], ports)]);
+    for (const i of [1, 2]) await echo(t, `10.244.0.${i}`);
+    const socket = createSocket('udp4');
+    t.after(() => socket.close());
+    socket.bind(0, '192.0.2.1');
+    await once(socket, 'listening');
+    assert.equal(await say(socket, '10.96.0.25'), '10.244.0.1');
+    await told.set(service, [sliceOf('dns', [pod(2)], ports)]);
+    assert.equal(await say(socket, '10.96.0.25'), '10.244.0.2');
+  });
+
+  it('needs as few operations for one of a thousand pods as for one of three', async () => {
+    const told = await Told.start();
+    const service = serviceOf('large', { clusterIP: '10.96.0.26' });
+    const all = Array.from({ length: 1_000 }, (_, i) => ({ addresses: [`10.244.${1 + (i >> 8)}.${i & 255}`] }));
+    await told.set(service, [sliceOf('large', all)]);
+    const script = await told.set(service, [sliceOf('large', all.toSpliced(500, 1))]);
+    assert.ok(script.split('\n').length <= 5 && script.length < 500, script);
+  });
+
+  it('takes no words from objects that are not addresses', async () => {
+    const told = await Told.start();
+    const before = contents();
+    const status = { loadBalancer: { ingress: [{ ip: '1.2.3.4 . tcp . 80 : drop }; flush ruleset; add element' }] } };
+    const service = serviceOf('evil', { clusterIP: '10.96.0.27', ports: [] }, status);
+    await told.set(service, [sliceOf('evil', [{ addresses: ['10.0.0.1 }; flush ruleset'] }])]);
+    assert.deepEqual(contents(), before);
+  });
+});
+
+/** A table, and what the kernel was told through it. */
+class Told {
+  readonly #table = new ProxyTable({
+    addresses: { IPv4: '192.0.2.1', IPv6: 'fd00:2::1' },
+    serviceCidrs: ['10.96.0.0/16', 'fd00:96::/112'],
+    podCidrs: ['10.244.0.0/16', 'fd00:244::/64'],
+  });
+
+  static async start(): Promise<Told> {
+    const told = new Told();
+    await runNftScript(told.#table.begin());
+    return told;
+  }
+
+  /** Without slices the Service is gone. */
+  async set(service: Service, slices: EndpointSlice[] | undefined): Promise<string> {
+    const rules = slices === undefined ? NO_RULES : rulesOf(service, slices, 'here');
+    const { script, gone } = this.#table.change(service.metadata.name, rules);
+    if (script !== '') await runNftScript(script);
+    for (const { address } of gone) await forgetConnections(['--proto', 'udp', '--reply-src', address]);
+    return script;
+  }
+}
+
+const pod = (number: number): Endpoint => ({
+  addresses: [`10.244.0.${number}`],
+  nodeName: number % 2 === 0 ? 'here' : 'elsewhere',
+});
+
+/** What the kernel has, whatever numbers it gave and in whatever order things came. */
+function contents(): string[] {
+  const listed: { nftables: Record<string, Record<string, unknown>>[] } = JSON.parse(
+    execFileSync('nft', ['-j', 'list', 'table', 'inet', TABLE], { encoding: 'utf8' }),
+  );
+  return listed.nftables
+    .flatMap((entry) => Object.entries(entry))
+    .filter(([kind]) => kind !== 'metainfo')
+    .map(([kind, { handle: _, elem = [], ...rest }]) => {
+      const items = (elem as unknown[]).map((item) => JSON.stringify(item));
+      if (kind === 'map' && rest['type'] === 'integer') {
+        const pairs = (elem as [number, unknown][]).toSorted(([a], [b]) => a - b);
+        assert.deepEqual(
+          pairs.map(([number]) => number),
+          pairs.map((__, i) => i),
+          'numbers without a hole',
+        );
+        return `${kind} ${JSON.stringify(rest)} ${pairs.map(([, to]) => JSON.stringify(to)).sort()}`;
+      }
+      return `${kind} ${JSON.stringify(rest)} ${items.sort()}`;
+    })
+    .sort();
+}
+
+/** Says to everybody who it is. */
+async function greeter(t: TestContext, address: string): Promise<Server> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.end(address);
+  });
+  server.listen(8080, address);
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return server;
+}
+
+async function echo(t: TestContext, address: string): Promise<void> {
+  const socket = createSocket('udp4', (_, from) => socket.send(address, from.port, from.address));
+  socket.bind(8080, address);
+  await once(socket, 'listening');
+  t.after(() => socket.close());
+}
+
+async function say(socket: Socket, address: string): Promise<string> {
+  socket.send('who are you?', 53, address);
+  const [answer] = await once(socket, 'message', { signal: AbortSignal.timeout(5_000) });
+  return String(answer);
+}
+
+/** Who answers, or why nobody does. */
+async function ask(address: string, port: number): Promise<string> {
+  const socket = connect({ host: address, port });
+  try {
+    return await text(socket);
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  }
+}
+
+async function whoAnswers(address: string, port: number, times: number): Promise<string[]> {
+  const answers = await Promise.all(Array.from({ length: times }, () => ask(address, port)));
+  return [...new Set(answers)].sort();
+}

@@ -1,0 +1,159 @@
+import { Service } from '../../api/core/service.ts';
+import { EndpointSlice, SERVICE_NAME } from '../../api/discovery.k8s.io/endpoint-slice.ts';
+import { forgetConnections } from '../../linux/connections.ts';
+import { runNftScript } from '../../linux/nft-script.ts';
+import { index } from '../../runtime/cache.ts';
+import type { System } from '../../runtime/clock.ts';
+import type { Informers } from '../../runtime/informers.ts';
+import { asError, type Log } from '../../runtime/log.ts';
+import { keyOfObject, refOfKey } from '../../runtime/ref.ts';
+import type { Backend } from './backends.ts';
+import { type ProxyChange, ProxyTable } from './proxy-table.ts';
+import type { ProxyHost } from './proxy-words.ts';
+import { type Entry, NO_RULES, rulesOf, type ServiceRules } from './service-rules.ts';
+
+export interface ServiceProxyOptions {
+  readonly informers: Informers;
+  readonly system: System;
+  readonly log: Log;
+  /** The Node that this host is. */
+  readonly node: string;
+  readonly host: ProxyHost;
+  /** Services that are answered on this very host, whatever their endpoints are: where, by namespace/name. */
+  readonly here?: ReadonlyMap<string, readonly { readonly address: string; readonly port: number }[]>;
+}
+
+/** After a failure the kernel is told everything anew, at the latest after so many milliseconds. */
+const RETRY = { first: 200, max: 10_000 };
+
+/** Keeps the kernel's table true to the Services and their endpoints. What fails is tried again, from an empty table. */
+export class ServiceProxy {
+  readonly #options: ServiceProxyOptions;
+  readonly #services;
+  readonly #slices;
+  readonly #waiting = new Set<string>();
+  #table: ProxyTable | undefined;
+  #working: Promise<void> | undefined;
+  #stopped = false;
+  #failures = 0;
+
+  constructor(options: ServiceProxyOptions) {
+    this.#options = options;
+    this.#services = options.informers.of(Service);
+    this.#slices = options.informers.of(EndpointSlice);
+  }
+
+  /** Resolves when the kernel knows all Services that there are now. */
+  async start(): Promise<void> {
+    await Promise.all([this.#services.whenSynced(), this.#slices.whenSynced()]);
+    this.#services.onChange(({ before, now }) => this.#wake(now ?? before));
+    this.#slices.onChange(({ before, now }) => {
+      for (const slice of [before, now]) for (const key of serviceOf(slice)) this.#wakeKey(key);
+    });
+    await this.#working;
+  }
+
+  /** What the kernel has been told stays: pods go on while the agent is replaced. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#working;
+  }
+
+  #wake(service: Service | undefined): void {
+    if (service !== undefined) this.#wakeKey(keyOfObject(service));
+  }
+
+  #wakeKey(key: string): void {
+    this.#waiting.add(key);
+    this.#working ??= this.#work().finally(() => {
+      this.#working = undefined;
+    });
+  }
+
+  async #work(): Promise<void> {
+    // What is heard at once is told at once.
+    await Promise.resolve();
+    while (this.#waiting.size > 0 && !this.#stopped) {
+      try {
+        await this.#tell();
+        this.#failures = 0;
+      } catch (error) {
+        this.#options.log.error('the kernel did not take a change of Services', { error: asError(error) });
+        this.#table = undefined;
+        const pause = Math.min(RETRY.first * 2 ** this.#failures, RETRY.max);
+        this.#failures += 1;
+        await new Promise<void>((resolve) => this.#options.system.timer(pause, resolve));
+      }
+    }
+  }
+
+  async #tell(): Promise<void> {
+    const isNew = this.#table === undefined;
+    const table = this.#table ?? new ProxyTable(this.#options.host);
+    if (isNew) for (const service of this.#services.cache.list()) this.#waiting.add(keyOfObject(service));
+    const keys = [...this.#waiting];
+    this.#waiting.clear();
+    const changes = keys.map((key) => table.change(key, this.#rulesOf(key)));
+    const script = (isNew ? table.begin() : '') + changes.map((change) => change.script).join('');
+    try {
+      if (script !== '') await runNftScript(script);
+    } catch (error) {
+      for (const key of keys) this.#waiting.add(key);
+      throw error;
+    }
+    this.#table = table;
+    await this.#forget(changes);
+  }
+
+  #rulesOf(key: string): ServiceRules {
+    const service = this.#services.cache.get(refOfKey(key));
+    if (service === undefined) return NO_RULES;
+    const here = this.#options.here?.get(key);
+    const slices = here === undefined ? this.#slices.cache.by(byService, key) : [sliceHere(service, here)];
+    return rulesOf(service, slices, this.#options.node);
+  }
+
+  /** Of UDP only: a client that goes on talking to who has gone would never notice. */
+  async #forget(changes: readonly ProxyChange[]): Promise<void> {
+    const gone = new Set(changes.flatMap((change) => change.gone.map(replies)));
+    const opened = new Set(changes.flatMap((change) => change.opened.flatMap(asked)));
+    for (const selection of [...gone, ...opened]) {
+      await forgetConnections(selection.split(' ')).catch((error: unknown) =>
+        this.#options.log.warn('stale connections may live on', { error: asError(error) }),
+      );
+    }
+  }
+}
+
+const replies = ({ address, port }: Backend): string => `--proto udp --reply-src ${address} --reply-port-src ${port}`;
+
+function asked({ key, kind }: Entry): string[] {
+  const words = key.split(' . ');
+  if (!words.includes('udp')) return [];
+  const port = `--proto udp --orig-port-dst ${words.at(-1)}`;
+  return [kind === 'node-port' ? port : `${port} --orig-dst ${words[0]}`];
+}
+
+const byService = index(EndpointSlice, (slice) => serviceOf(slice));
+
+function serviceOf(slice: EndpointSlice | undefined): string[] {
+  const name = slice?.metadata.labels?.[SERVICE_NAME];
+  return slice === undefined || name === undefined ? [] : [`${slice.metadata.namespace ?? ''}/${name}`];
+}
+
+/** As if every port of the Service had these endpoints. */
+function sliceHere(service: Service, here: readonly { address: string; port: number }[]): EndpointSlice {
+  const [first] = here;
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { ...service.metadata },
+    addressType: first?.address.includes(':') === true ? 'IPv6' : 'IPv4',
+    endpoints: here.map(({ address }) => ({ addresses: [address] })),
+    ports: (service.spec.ports ?? []).map(({ name = '', protocol = 'TCP' }) => ({
+      name,
+      protocol,
+      ...(first === undefined ? {} : { port: first.port }),
+    })),
+  };
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { Address } from '../../api/address.ts';
+import type { Service, ServicePort } from '../../api/core/service.ts';
+import type { EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
+import { type Backend, backendsOf, isProxied } from './backends.ts';
+
+export type Family = 'IPv4' | 'IPv6';
+
+/** Among whom connections are spread. */
+export interface Choice {
+  readonly family: Family;
+  readonly protocol: string;
+  readonly backends: readonly Backend[];
+  /** The same client comes to the same backend, as long as these stay the same. */
+  readonly byClient: boolean;
+}
+
+/** Where packets enter a Service. Whoever comes from outside of the cluster is treated differently. */
+export interface Entry {
+  readonly family: Family;
+  /** A whole key of one of the maps: `10.96.0.10 . tcp . 80`, or `tcp . 30080` for a port of the host. */
+  readonly key: string;
+  readonly kind: 'cluster' | 'outside' | 'node-port';
+  readonly choice: string;
+  /** With externalTrafficPolicy Local: the choice among backends of this host, without which nothing is answered. */
+  readonly localChoice?: string;
+}
+
+/** What one Service needs of the kernel. */
+export interface ServiceRules {
+  readonly choices: ReadonlyMap<string, Choice>;
+  readonly entries: readonly Entry[];
+}
+
+export const NO_RULES: ServiceRules = { choices: new Map(), entries: [] };
+
+export function rulesOf(service: Service, slices: readonly EndpointSlice[], host: string): ServiceRules {
+  if (!isProxied(service)) return NO_RULES;
+  const choices = new Map<string, Choice>();
+  const entries: Entry[] = [];
+  for (const port of service.spec.ports ?? []) {
+    for (const family of familiesOf(service)) addPort(service, port, family, slices, host, choices, entries);
+  }
+  return { choices, entries };
+}
+
+function addPort(
+  { metadata, spec, status }: Service,
+  port: ServicePort,
+  family: Family,
+  slices: readonly EndpointSlice[],
+  host: string,
+  choices: Map<string, Choice>,
+  entries: Entry[],
+): void {
+  const protocol = PROTOCOLS[port.protocol ?? 'TCP'];
+  if (protocol === undefined || !Number.isInteger(port.port)) return;
+  const byClient = spec.sessionAffinity === 'ClientIP';
+  const all = backendsOf(slices, port, family, host);
+  const local = all.filter(({ isLocal }) => isLocal);
+  const id = `${metadata.namespace}/${metadata.name}:${port.name ?? ''}/${protocol}/${family}`;
+  const choose = (suffix: string, backends: readonly Backend[]): string => {
+    const name = `c${createHash('sha256').update(`${id}${suffix}`).digest('hex').slice(0, 16)}`;
+    choices.set(name, { family, protocol, backends, byClient });
+    return name;
+  };
+  const everywhere = choose('', all);
+  const here = choose('/local', local);
+  const inside = spec.internalTrafficPolicy === 'Local' ? here : everywhere;
+  const ofFamily = (address: string): boolean => Address.parse(address)?.family === (family === 'IPv4' ? 4 : 6);
+  const keyOf = (address: string): string => `${Address.parse(address)} . ${protocol} . ${port.port}`;
+  for (const address of clusterAddresses(spec)) {
+    if (ofFamily(address)) {
+      entries.push({ family, key: keyOf(address), kind: 'cluster', choice: inside });
+    }
+  }
+  const outside = spec.externalTrafficPolicy === 'Local' ? { localChoice: here } : {};
+  for (const { ip = '' } of status?.loadBalancer?.ingress ?? []) {
+    if (ofFamily(ip)) {
+      entries.push({ family, key: keyOf(ip), kind: 'outside', choice: everywhere, ...outside });
+    }
+  }
+  if (port.nodePort !== undefined && port.nodePort > 0) {
+    entries.push({ family, key: `${protocol} . ${port.nodePort}`, kind: 'node-port', choice: everywhere, ...outside });
+  }
+}
+
+const PROTOCOLS: Readonly<Record<string, string>> = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' };
+
+const clusterAddresses = ({ clusterIP = '', clusterIPs = [clusterIP] }: Service['spec']): string[] =>
+  clusterIPs.filter((address) => address !== '' && address !== 'None');
+
+function familiesOf({ spec }: Service): Family[] {
+  const families = clusterAddresses(spec).map((address): Family => (address.includes(':') ? 'IPv6' : 'IPv4'));
+  return [...new Set(families)];
+}

@@ -20,6 +20,8 @@ export interface ContainerRuntime {
   /** Forgets a container that has ended, with its log and its writable layer. */
   removeContainer(containerId: string): Promise<void>;
   exec(spec: ExecSpec): Promise<ExecSession>;
+  /** The streams of a container that runs: what it writes from now on, and its input when it was started with one. */
+  attach(containerId: string): Promise<AttachSession>;
 }
 
 /** The command of a container could not begin. */
@@ -129,6 +131,9 @@ export interface ExecSpec {
   /** Ends the command when it takes longer. */
   readonly timeoutMs?: number;
 }
+
+/** Ending an AttachSession ends nothing else; only the end of its `stdin` is passed on. */
+export type AttachSession = Omit<ExecSession, 'kill' | 'ended'> & { close(): void };
 
 export interface ExecSession {
   readonly stdin: Writable | undefined;

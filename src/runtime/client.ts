@@ -114,7 +114,12 @@ export class Client implements LiveReader {
   }
 
   /** With `metadata.resourceVersion` in the result, a patch is refused when the object was changed since. */
-  async patch<T extends ApiObject>(kind: Kind<T>, ref: Ref, patch: Patch, subresource?: 'status'): Promise<T> {
+  async patch<T extends ApiObject>(
+    kind: Kind<T>,
+    ref: Ref,
+    patch: Patch,
+    subresource?: 'status' | 'approval',
+  ): Promise<T> {
     const path = objectPath(kind, ref, subresource) + query({ fieldManager: this.#fieldManager });
     const [body, type] = bodyAndType(patch);
     return objectOf(kind, await this.#ask({ method: 'PATCH', path, body, contentType: `application/${type}+json` }));
@@ -138,10 +143,10 @@ export class Client implements LiveReader {
     return this.#apply(kind, { metadata }, bodyOf(kind, { metadata, status }), 'status', force);
   }
 
-  /** Asks for an action on an object, such as the binding of a pod to its node. */
-  async act(kind: Kind, ref: Ref, action: string, body: JsonObject): Promise<void> {
-    const path = `${objectPath(kind, ref)}/${action}${query({ fieldManager: this.#fieldManager })}`;
-    await this.#ask({ method: 'POST', path, body });
+  /** Asks for an action on an object, such as the binding of a pod to its node or a token of an account, and answers what came of it. */
+  async act(kind: Kind, ref: Ref, action: string, body: JsonObject): Promise<JsonObject> {
+    const path = `${objectPath(kind, ref, action)}${query({ fieldManager: this.#fieldManager })}`;
+    return this.#ask({ method: 'POST', path, body });
   }
 
   /** False when there was nothing to delete. */

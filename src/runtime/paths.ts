@@ -16,7 +16,7 @@ export const collectionPath = (kind: Kind, namespace = ''): string =>
     ? `${groupVersionPath(kind)}/${kind.plural}`
     : `${groupVersionPath(kind)}/namespaces/${encodeURIComponent(namespace)}/${kind.plural}`;
 
-export const objectPath = (kind: Kind, { namespace, name }: Ref, subresource?: 'status'): string =>
+export const objectPath = (kind: Kind, { namespace, name }: Ref, subresource?: string): string =>
   `${collectionPath(kind, namespace)}/${encodeURIComponent(name)}${subresource === undefined ? '' : `/${subresource}`}`;
 
 /** `?a=b&c=d` of what is set, or nothing. */

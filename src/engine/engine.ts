@@ -31,6 +31,10 @@ import { LiveObjects } from './objects/live-objects.ts';
 import { builtinResources } from './resources/builtin.ts';
 import { Catalog } from './resources/catalog.ts';
 import { definitionRules } from './resources/definition-rules.ts';
+import { ServiceAllocator } from './services/allocator.ts';
+import { completeServices } from './services/complete.ts';
+import { KubernetesService } from './services/kubernetes-service.ts';
+import { type ServiceRanges, USUAL_RANGES } from './services/ranges.ts';
 import { Store, type StoreLimits } from './store/store.ts';
 
 export interface EngineOptions {
@@ -45,6 +49,8 @@ export interface EngineOptions {
   readonly kinds?: readonly DeclaredKind[];
   readonly admission?: readonly Admission[];
   readonly limits?: Partial<StoreLimits>;
+  /** Where the addresses and ports of Services come from. */
+  readonly services?: ServiceRanges;
   /** What others in this process measure, in Prometheus' text format; served beside what the engine measures itself. */
   readonly extraMetrics?: () => string;
 }
@@ -80,7 +86,11 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   };
   try {
     const keys = await loadKeys(`${directory}/pki`, hostsOf(host), now());
-    const catalog: Catalog = new Catalog(builtinResources(definitionRules(() => catalog, now)));
+    const allocator = new ServiceAllocator(options.services ?? USUAL_RANGES);
+    closers.push(() => allocator.stop());
+    const special = new Map([...definitionRules(() => catalog, now), ['services', allocator.rules] as const]);
+    const catalog: Catalog = new Catalog(builtinResources(special));
+    allocator.follow(store);
     const live = new LiveObjects(store, catalog);
     const rbac = new Rbac(store);
     closers.push(() => rbac.stop());
@@ -129,6 +139,10 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     });
     const http = await HttpServer.listen({ api, identities, access, metrics, log, host, port, ...keys });
     closers.push(() => http.close(GRACE));
+    const kubernetes = new KubernetesService(context, { allocator, host, port: Number(new URL(http.url).port), log });
+    closers.push(() => kubernetes.stop());
+    await kubernetes.start();
+    await completeServices(context, log);
     const renewal = setInterval(() => void renew(), DAILY);
     closers.push(() => clearInterval(renewal));
     const renew = async () => {

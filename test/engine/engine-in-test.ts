@@ -5,6 +5,7 @@ import type { Admission, UserInfo } from '../../src/api/admission.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/api/json.ts';
 import type { DeclaredKind } from '../../src/api/kind.ts';
 import { type Engine, startEngine } from '../../src/engine/engine.ts';
+import type { ServiceRanges } from '../../src/engine/services/ranges.ts';
 import type { StoreLimits } from '../../src/engine/store/store.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../../src/runtime/transport.ts';
@@ -14,6 +15,7 @@ export interface EngineOptionsInTest {
   readonly kinds?: readonly DeclaredKind[];
   readonly admission?: readonly Admission[];
   readonly limits?: Partial<StoreLimits>;
+  readonly services?: ServiceRanges;
 }
 
 /** A real engine in a folder of its own, with short ways to ask it things. */
@@ -39,6 +41,7 @@ export class EngineInTest {
       ...(options.kinds === undefined ? {} : { kinds: options.kinds }),
       ...(options.admission === undefined ? {} : { admission: options.admission }),
       ...(options.limits === undefined ? {} : { limits: options.limits }),
+      ...(options.services === undefined ? {} : { services: options.services }),
     });
     return new EngineInTest(engine, directory);
   }

@@ -1,6 +1,8 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { ServiceRanges } from '../../engine/services/ranges.ts';
 import { UsageError } from '../command.ts';
+import { readServiceOptions, serviceOptions } from './service-options.ts';
 
 /** What `engine` and `up` have in common. */
 export const serverOptions = {
@@ -20,6 +22,7 @@ export const serverOptions = {
     placeholder: 'FILE',
     description: 'where to write the kubeconfig (default: kubeconfig in the data directory)',
   },
+  ...serviceOptions,
 } as const;
 
 export interface ServerOptions {
@@ -27,18 +30,22 @@ export interface ServerOptions {
   readonly host: string;
   readonly port: number;
   readonly kubeconfig: string;
+  readonly services: ServiceRanges;
 }
 
 export function readServerOptions(options: {
   readonly 'data-dir': string | undefined;
   readonly listen: string;
   readonly kubeconfig: string | undefined;
+  readonly 'service-cidr': string;
+  readonly 'service-node-port-range': string;
 }): ServerOptions {
   const directory = resolve(options['data-dir'] ?? defaultDirectory());
   return {
     directory,
     ...parseListen(options.listen),
     kubeconfig: resolve(options.kubeconfig ?? join(directory, 'kubeconfig')),
+    services: readServiceOptions(options),
   };
 }
 

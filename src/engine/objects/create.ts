@@ -1,4 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import type { AdmissionRequest } from '../../api/admission.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { ApiObject } from '../../api/object.ts';
 import { metadataOf } from '../../api/object.ts';
@@ -74,6 +75,23 @@ async function store(
           resetFields: resetFields(endpoint, ''),
           now,
         });
+  const allocated = resource.rules.allocate?.(owned, undefined);
+  try {
+    return await storeOwned(context, target, owned, request, options);
+  } finally {
+    allocated?.();
+  }
+}
+
+async function storeOwned(
+  context: Context,
+  { endpoint, namespace }: Target,
+  owned: JsonObject,
+  request: AdmissionRequest,
+  options: WriteOptions,
+): Promise<Written> {
+  const { resource } = endpoint;
+  const { name } = request;
   const faults = resource.rules.validate(owned, undefined);
   if (faults.length > 0) throw invalid(resource, name, faults);
   options.warnings.push(...(await context.admission.validate(resource, request)));

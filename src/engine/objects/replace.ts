@@ -1,3 +1,4 @@
+import type { AdmissionRequest } from '../../api/admission.ts';
 import { cloneJson, equalJson, isJsonObject, type JsonObject } from '../../api/json.ts';
 import type { ApiObject } from '../../api/object.ts';
 import { metadataOf } from '../../api/object.ts';
@@ -125,9 +126,26 @@ export async function replace(
           now: context.timestamp(),
         }),
   );
-  const faults = [...finalizerFaults(before, object), ...rules.validate(object, before)];
+  const allocated = subresource === '' ? rules.allocate?.(object, before) : undefined;
+  try {
+    return await storeInPlace(context, target, old, { object, before }, isAdmitted ? request : undefined, options);
+  } finally {
+    allocated?.();
+  }
+}
+
+async function storeInPlace(
+  context: Context,
+  { endpoint, namespace, name }: Target,
+  old: Version,
+  { object, before }: { object: JsonObject; before: JsonObject },
+  request: AdmissionRequest | undefined,
+  options: WriteOptions,
+): Promise<Written> {
+  const { resource } = endpoint;
+  const faults = [...finalizerFaults(before, object), ...resource.rules.validate(object, before)];
   if (faults.length > 0) throw invalid(resource, nameOf(before), faults);
-  if (isAdmitted) options.warnings.push(...(await context.admission.validate(resource, request)));
+  if (request !== undefined) options.warnings.push(...(await context.admission.validate(resource, request)));
 
   const vanishes = isDoomed(before) && isReleased(endpoint, object);
   const where = { resource: resource.id, namespace, name, expected: old.revision };

@@ -76,6 +76,11 @@ export interface Rules {
   defaults(object: JsonObject): void;
   /** Sets what only the server may set, when the main resource is created (`old` is absent) or replaced. */
   prepare(object: JsonObject, old: JsonObject | undefined): void;
+  /**
+   * Gives an object what only the server can give, such as addresses, before it is validated; the caller calls the
+   * returned function when the write has ended, whatever its end.
+   */
+  allocate?(object: JsonObject, old: JsonObject | undefined): () => void;
   /** Every fault at once, of metadata too; `old` is there when an object is replaced. */
   validate(object: JsonObject, old: JsonObject | undefined): FieldError[];
   /** Whether writes to /status take labels and annotations along. */

@@ -8,6 +8,8 @@ import type { ApiObject } from './object.ts';
 export interface Admission {
   readonly kind: Kind;
   readonly operations: readonly AdmissionOperation[];
+  /** Also asked about writes through these, such as `status`; only about writes of whole objects when left out. */
+  readonly subresources?: readonly string[];
   /** Fills in what was left out, before validation. Changes `request.object` in place. */
   readonly mutate?: (request: AdmissionRequest, live: LiveReader) => void | Promise<void>;
   /** Throws an ApiError to refuse. Returned sentences become Warning headers. */
@@ -21,6 +23,8 @@ export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE';
 
 export interface AdmissionRequest {
   readonly operation: AdmissionOperation;
+  /** Through which the object is written; left out for the object as a whole. */
+  readonly subresource?: string;
   readonly namespace: string;
   readonly name: string;
   readonly dryRun: boolean;

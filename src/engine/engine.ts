@@ -6,8 +6,12 @@ import type { ApiObject } from '../api/object.ts';
 import { asError, type Log } from '../runtime/log.ts';
 import { timestamp } from '../runtime/timestamp.ts';
 import { Access } from './auth/access.ts';
+import { certificateChecks } from './auth/certificates/checks.ts';
 import { ADMINISTRATORS, Identities, internalUser } from './auth/identity.ts';
 import { loadKeys, writePrivately } from './auth/keys.ts';
+import { NodeAuthorizer } from './auth/nodes/node-authorizer.ts';
+import { followPods, NodeGraph } from './auth/nodes/node-graph.ts';
+import { nodeRules } from './auth/rbac/bootstrap-roles.ts';
 import { escalationChecks } from './auth/rbac/escalation.ts';
 import { Rbac } from './auth/rbac/rbac.ts';
 import { Api } from './http/api.ts';
@@ -17,6 +21,7 @@ import { OpenApi } from './http/openapi.ts';
 import { Reviews } from './http/reviews.ts';
 import { HttpServer } from './http/server.ts';
 import { kubeconfig } from './kubeconfig.ts';
+import { Certificates } from './lifecycle/certificates.ts';
 import { Definitions } from './lifecycle/definitions.ts';
 import { EventExpiry } from './lifecycle/event-expiry.ts';
 import { GarbageCollector } from './lifecycle/garbage-collector.ts';
@@ -94,14 +99,22 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     const live = new LiveObjects(store, catalog);
     const rbac = new Rbac(store);
     closers.push(() => rbac.stop());
-    const access = new Access(rbac);
+    const graph = new NodeGraph();
+    const pods = followPods(store, graph);
+    closers.push(() => pods.close());
+    const access = new Access(rbac, new NodeAuthorizer(graph, nodeRules));
     const context: Context = {
       store,
       catalog,
       now,
       timestamp: () => timestamp(Date.now()),
       admission: new AdmissionChain(
-        [lastingNamespaces, lastingClasses, ...escalationChecks(access, rbac), ...(options.admission ?? [])],
+        [
+          ...[lastingNamespaces, lastingClasses],
+          ...escalationChecks(access, rbac),
+          ...certificateChecks(access),
+          ...(options.admission ?? []),
+        ],
         live,
       ),
     };
@@ -116,6 +129,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     await roles.start();
     const collector = new GarbageCollector(context, log);
     closers.push(() => collector.stop());
+    const certificates = new Certificates(context, { access, authority: keys.authority, log });
+    closers.push(() => certificates.stop());
     const expiry = new EventExpiry(context, log);
     closers.push(() => expiry.stop());
 

@@ -2,6 +2,7 @@ import type { UserInfo } from '../../api/admission.ts';
 import type { FieldTerm } from '../../api/field-selector.ts';
 import { ApiError } from '../../api/status.ts';
 import { ADMINISTRATORS } from './identity.ts';
+import type { NodeAuthorizer } from './nodes/node-authorizer.ts';
 import type { PolicyRule } from './rbac/policy-rule.ts';
 import type { Rbac } from './rbac/rbac.ts';
 
@@ -18,30 +19,45 @@ export interface Attempt {
   readonly fields?: readonly FieldTerm[];
 }
 
-/** Decides who may do what: administrators everything, others what roles give them. */
+export interface Decision {
+  readonly allowed: boolean;
+  /** Why; empty where there is nothing to say. */
+  readonly reason: string;
+}
+
+/** Decides who may do what: administrators everything, nodes what they need, and everybody what roles give them. */
 export class Access {
   readonly #rbac: Rbac;
+  readonly #nodes: NodeAuthorizer;
 
-  constructor(rbac: Rbac) {
+  constructor(rbac: Rbac, nodes: NodeAuthorizer) {
     this.#rbac = rbac;
+    this.#nodes = nodes;
+  }
+
+  decide(user: UserInfo, attempt: Attempt): Decision {
+    if (user.groups.includes(ADMINISTRATORS)) return { allowed: true, reason: '' };
+    const asNode = this.#nodes.decide(user, attempt);
+    if (asNode?.allowed === true) return { allowed: true, reason: '' };
+    const grant = this.#rbac.grantFor(user, attempt);
+    if (grant === undefined) return { allowed: false, reason: asNode?.reason ?? '' };
+    const { namespace, name, role } = grant;
+    const binding = namespace === '' ? `ClusterRoleBinding "${name}"` : `RoleBinding "${namespace}/${name}"`;
+    return { allowed: true, reason: `RBAC: allowed by ${binding} of ${role.kind} "${role.name}"` };
   }
 
   mayDo(user: UserInfo, attempt: Attempt): boolean {
-    return user.groups.includes(ADMINISTRATORS) || this.#rbac.grantFor(user, attempt) !== undefined;
+    return this.decide(user, attempt).allowed;
+  }
+
+  /** Throws 403, with the reason, for what may not be done. */
+  require(user: UserInfo, attempt: Attempt): void {
+    const { allowed, reason } = this.decide(user, attempt);
+    if (!allowed) throw refuseAccess(user, attempt, reason);
   }
 
   mayUsePath(user: UserInfo, verb: string, path: string): boolean {
     return user.groups.includes(ADMINISTRATORS) || this.#rbac.grantForPath(user, verb, path) !== undefined;
-  }
-
-  /** Why it is allowed; empty where it is not. */
-  reasonFor(user: UserInfo, attempt: Attempt): string {
-    if (user.groups.includes(ADMINISTRATORS)) return '';
-    const grant = this.#rbac.grantFor(user, attempt);
-    if (grant === undefined) return '';
-    const { namespace, name, role } = grant;
-    const binding = namespace === '' ? `ClusterRoleBinding "${name}"` : `RoleBinding "${namespace}/${name}"`;
-    return `RBAC: allowed by ${binding} of ${role.kind} "${role.name}"`;
   }
 
   /** All that somebody may do in a namespace, in the form in which `kubectl auth can-i --list` shows it. */
@@ -55,7 +71,7 @@ export const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ];
 
-export function refuseAccess(user: UserInfo, attempt: Attempt): ApiError {
+export function refuseAccess(user: UserInfo, attempt: Attempt, reason = ''): ApiError {
   const { verb, group, resource, subresource, namespace, name } = attempt;
   const plural = group === '' ? resource : `${resource}.${group}`;
   const what = subresource === '' ? resource : `${resource}/${subresource}`;
@@ -64,7 +80,7 @@ export function refuseAccess(user: UserInfo, attempt: Attempt): ApiError {
   return new ApiError(
     403,
     'Forbidden',
-    `${subject}: User "${user.username}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`,
+    `${subject}: User "${user.username}" cannot ${verb} resource "${what}" in API group "${group}" ${where}${reason === '' ? '' : `: ${reason}`}`,
     { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource },
   );
 }

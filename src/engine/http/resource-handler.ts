@@ -1,7 +1,7 @@
 import { parseFieldSelector } from '../../api/field-selector.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { badRequest, methodNotAllowed, notFound, type Status } from '../../api/status.ts';
-import { type Access, type Attempt, refuseAccess } from '../auth/access.ts';
+import type { Access, Attempt } from '../auth/access.ts';
 import type { Context, Target, WriteOptions, Written } from '../objects/context.ts';
 import { create } from '../objects/create.ts';
 import { type Deleted, remove } from '../objects/delete.ts';
@@ -45,7 +45,7 @@ export async function handleResource(
   if (path.subresource !== '' && subresource === undefined) return undefined;
   const verb = verbOf(call, path);
   const attempt = attemptOf(verb ?? call.method.toLowerCase(), path, call);
-  if (!access.mayDo(call.user, attempt)) throw refuseAccess(call.user, attempt);
+  access.require(call.user, attempt);
   requireSensibleName(path.name);
   // Without a namespace, objects that live in namespaces can only be looked at all together.
   if (resource.namespaced && path.namespace === '' && verb !== 'list' && verb !== 'watch' && !isReview(resource)) {

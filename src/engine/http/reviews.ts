@@ -69,9 +69,7 @@ export class Reviews {
       const { verb, path } = spec['nonResourceAttributes'];
       return { allowed: this.#access.mayUsePath(user, text(verb), text(path)) };
     }
-    const attempt = attemptIn(spec);
-    const allowed = this.#access.mayDo(user, attempt);
-    const reason = this.#access.reasonFor(user, attempt);
+    const { allowed, reason } = this.#access.decide(user, attemptIn(spec));
     return { allowed, ...(reason === '' ? {} : { reason }) };
   }
 

@@ -20,8 +20,8 @@ export class AdmissionChain {
   /** Returns whether anything had the chance to change the object. */
   async mutate(resource: Resource, request: AdmissionRequest): Promise<boolean> {
     let asked = false;
-    for (const { operations, mutate } of this.#of(resource)) {
-      if (mutate === undefined || !operations.includes(request.operation)) continue;
+    for (const { mutate } of this.#of(resource, request)) {
+      if (mutate === undefined) continue;
       await mutate(request, this.#live);
       asked = true;
     }
@@ -30,14 +30,17 @@ export class AdmissionChain {
 
   async validate(resource: Resource, request: AdmissionRequest): Promise<string[]> {
     const warnings: string[] = [];
-    for (const { operations, validate } of this.#of(resource)) {
-      if (validate === undefined || !operations.includes(request.operation)) continue;
-      warnings.push(...((await validate(request, this.#live)) ?? []));
+    for (const { validate } of this.#of(resource, request)) {
+      warnings.push(...((await validate?.(request, this.#live)) ?? []));
     }
     return warnings;
   }
 
-  #of(resource: Resource): readonly Admission[] {
-    return this.#byKind.get(`${resource.group}/${resource.plural}`) ?? [];
+  #of({ group, plural }: Resource, { operation, subresource }: AdmissionRequest): readonly Admission[] {
+    const admissions = this.#byKind.get(`${group}/${plural}`) ?? [];
+    return admissions.filter(
+      ({ operations, subresources }) =>
+        operations.includes(operation) && (subresource === undefined || subresources?.includes(subresource) === true),
+    );
   }
 }

@@ -98,6 +98,7 @@ export async function replace(
 
   const request = {
     operation: 'UPDATE' as const,
+    ...(subresource === '' ? {} : { subresource }),
     namespace,
     name,
     dryRun: options.dryRun,
@@ -105,8 +106,7 @@ export async function replace(
     object: object as unknown as ApiObject,
     oldObject: before as unknown as ApiObject,
   };
-  const isAdmitted = subresource === '';
-  if (isAdmitted && (await context.admission.mutate(resource, request))) fillIn(endpoint, object);
+  if (await context.admission.mutate(resource, request)) fillIn(endpoint, object);
   if (rules.hasGeneration && subresource === '' && rules.generationChangesWith(object, before)) {
     metadataOf(object)['generation'] = generationOf(before) + 1;
   }
@@ -128,7 +128,7 @@ export async function replace(
   );
   const allocated = subresource === '' ? rules.allocate?.(object, before) : undefined;
   try {
-    return await storeInPlace(context, target, old, { object, before }, isAdmitted ? request : undefined, options);
+    return await storeInPlace(context, target, old, { object, before }, request, options);
   } finally {
     allocated?.();
   }
@@ -139,13 +139,13 @@ async function storeInPlace(
   { endpoint, namespace, name }: Target,
   old: Version,
   { object, before }: { object: JsonObject; before: JsonObject },
-  request: AdmissionRequest | undefined,
+  request: AdmissionRequest,
   options: WriteOptions,
 ): Promise<Written> {
   const { resource } = endpoint;
   const faults = [...finalizerFaults(before, object), ...resource.rules.validate(object, before)];
   if (faults.length > 0) throw invalid(resource, nameOf(before), faults);
-  if (request !== undefined) options.warnings.push(...(await context.admission.validate(resource, request)));
+  options.warnings.push(...(await context.admission.validate(resource, request)));
 
   const vanishes = isDoomed(before) && isReleased(endpoint, object);
   const where = { resource: resource.id, namespace, name, expected: old.revision };

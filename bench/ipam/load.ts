@@ -1,49 +1,56 @@
-import { Agent, request } from 'node:https';
+import { connect, type TLSSocket } from 'node:tls';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type Connection, readKubeconfig } from '../../src/runtime/kubeconfig.ts';
 
-/** A plain client over a number of connections: what it costs itself is small beside what it asks for. */
-export class Load {
-  readonly #connection: Connection;
-  readonly #agent: Agent;
-  readonly connections: number;
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
 
-  private constructor(connection: Connection, connections: number) {
-    this.#connection = connection;
-    this.connections = connections;
-    this.#agent = new Agent({
-      keepAlive: true,
-      maxSockets: connections,
-      ...(connection.ca === undefined ? {} : { ca: connection.ca }),
-    });
+/**
+ * A client over a number of connections that are kept. It writes its requests as text and reads no more of an answer than it must:
+ * what it costs itself must not slow down what it measures, on a machine that both share.
+ */
+export class Load {
+  readonly #lines: readonly Line[];
+  readonly #free: Line[];
+  readonly #waiting: ((line: Line) => void)[] = [];
+
+  private constructor(lines: readonly Line[]) {
+    this.#lines = lines;
+    this.#free = [...lines];
   }
 
   static async open(kubeconfig: string, connections: number): Promise<Load> {
-    return new Load(await readKubeconfig(kubeconfig), connections);
+    const connection = await readKubeconfig(kubeconfig);
+    return new Load(await Promise.all(Array.from({ length: connections }, () => Line.open(connection))));
   }
 
-  async send(method: string, path: string, body?: JsonObject): Promise<{ status: number; text: string }> {
-    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
-    const sent = request(
-      `${this.#connection.server}${path}`,
-      {
-        method,
-        agent: this.#agent,
-        headers: { Authorization: `Bearer ${this.#connection.token}`, 'Content-Type': 'application/json' },
-      },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk) => chunks.push(chunk));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body === undefined ? undefined : JSON.stringify(body));
-    return promise;
+  get connections(): number {
+    return this.#lines.length;
   }
 
-  /** Sends `count` requests, as many at once as there are connections; returns how many a second. */
-  async rate(count: number, one: (i: number) => Promise<void>): Promise<number> {
+  /** Waits for a connection that is free. */
+  async send(method: string, path: string, body?: JsonObject): Promise<Answer> {
+    const line = this.#free.pop() ?? (await new Promise<Line>((resolve) => this.#waiting.push(resolve)));
+    try {
+      return await line.send(method, path, body);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free.push(line);
+      else next(line);
+    }
+  }
+
+  /** As `send`, for what must succeed. */
+  async ask(method: string, path: string, body?: JsonObject): Promise<string> {
+    const { status, text } = await this.send(method, path, body);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
+    return text;
+  }
+
+  /** Does `one` for the numbers below `count`, as many at once as there are connections; returns how many a second. */
+  async rate(count: number, one: (i: number) => Promise<unknown>): Promise<number> {
     const began = performance.now();
     let next = 0;
     const worker = async () => {
@@ -54,6 +61,63 @@ export class Load {
   }
 
   close(): void {
-    this.#agent.destroy();
+    for (const line of this.#lines) line.close();
+  }
+}
+
+/** One connection, and one request on it at a time. */
+class Line {
+  readonly #socket: TLSSocket;
+  readonly #head: string;
+  #text = '';
+  #answered: ((answer: Answer) => void) | undefined;
+  #broken: ((error: Error) => void) | undefined;
+
+  private constructor(socket: TLSSocket, { server, token }: Connection) {
+    this.#socket = socket;
+    this.#head = `Host: ${new URL(server).host}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
+    // Lengths are in bytes, and so are the characters of this encoding.
+    socket.setEncoding('latin1');
+    socket.on('data', (piece: string) => this.#take(piece));
+    socket.on('error', (error) => this.#broken?.(error));
+    socket.on('close', () => this.#broken?.(new Error('the server closed the connection')));
+  }
+
+  static async open(connection: Connection): Promise<Line> {
+    const { hostname, port } = new URL(connection.server);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const ca = connection.ca === undefined ? {} : { ca: connection.ca };
+    const socket = connect({ host: hostname, port: Number(port), ...ca }, resolve);
+    socket.once('error', reject);
+    await promise;
+    socket.off('error', reject);
+    socket.setNoDelay(true);
+    return new Line(socket, connection);
+  }
+
+  send(method: string, path: string, body?: JsonObject): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    this.#answered = resolve;
+    this.#broken = reject;
+    const content = body === undefined ? '' : JSON.stringify(body);
+    const length = Buffer.byteLength(content);
+    this.#socket.write(`${method} ${path} HTTP/1.1\r\n${this.#head}Content-Length: ${length}\r\n\r\n${content}`);
+    return promise;
+  }
+
+  close(): void {
+    this.#broken = undefined;
+    this.#socket.destroy();
+  }
+
+  #take(piece: string): void {
+    this.#text += piece;
+    const end = this.#text.indexOf('\r\n\r\n');
+    if (end < 0) return;
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(this.#text.slice(0, end))?.[1] ?? 0);
+    if (this.#text.length < end + 4 + length) return;
+    const answer = { status: Number(this.#text.slice(9, 12)), text: this.#text.slice(end + 4) };
+    this.#text = '';
+    this.#answered?.(answer);
   }
 }

@@ -1,120 +1,78 @@
 /**
- * How fast IPSets become Ready, beside how fast the engine alone takes them in the same run, and what one more costs among many.
- * `npm run bench:ipam`, or with a number: how many IPSets.
+ * What addresses cost, from the heart alone to IPSets that become Ready over HTTPS, each beside what it is compared with in the same
+ * run. `npm run bench:ipam`; `-- --quick` for a short form; names of works to run only those; `--directory` for another disk.
  */
-import { readFile } from 'node:fs/promises';
-import { customResourceDefinition } from '../../src/api/crd.ts';
-import type { JsonObject } from '../../src/api/json.ts';
-import { allKinds } from '../../src/api/kinds.ts';
-import { RunningNetloom } from '../../test/end-to-end/netloom.ts';
-import { Load } from './load.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { createToReady, writes } from './create-to-ready.ts';
+import { disk } from './disk.ts';
+import { heart } from './heart.ts';
+import { flatRow, oneMore } from './one-more.ts';
+import { prepare } from './prepared.ts';
+import { restart } from './restart.ts';
+import { printRow, type Row } from './row.ts';
+import { services } from './services.ts';
+import { createIPSet, IPSETS, isReady } from './world.ts';
 
-const COUNT = Number(process.argv[2] ?? 10_000);
-const CONNECTIONS = 16;
-const NETWORKS = ['CtlPlane', 'InternalApi', 'Storage', 'Tenant', 'External'];
-const GROUP = '/apis/network.openstack.org/v1beta1/namespaces/default';
-const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-
-const netConfig: JsonObject = {
-  apiVersion: 'network.openstack.org/v1beta1',
-  kind: 'NetConfig',
-  metadata: { name: 'netconfig' },
-  spec: {
-    networks: NETWORKS.map((name, i) => ({
-      name,
-      dnsDomain: `${name.toLowerCase()}.example.com`,
-      subnets: [
-        {
-          name: 'subnet1',
-          cidr: `10.${i * 4}.0.0/14`,
-          allocationRanges: [{ start: `10.${i * 4}.0.1`, end: `10.${i * 4 + 3}.255.254` }],
-        },
-      ],
-    })),
-  },
-};
-
-const ipSet = (i: number): JsonObject => ({
-  apiVersion: 'network.openstack.org/v1beta1',
-  kind: 'IPSet',
-  metadata: { name: `host-${i}` },
-  spec: { networks: NETWORKS.map((name) => ({ name, subnetName: 'subnet1' })) },
+const { values: options, positionals: chosen } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, directory: { type: 'string', default: tmpdir() } },
+  allowPositionals: true,
 });
+const { quick } = options;
 
-const create = (load: Load) => async (i: number) => {
-  const { status, text } = await load.send('POST', `${GROUP}/ipsets`, ipSet(i));
-  if (status !== 201) throw new Error(`creating an IPSet: ${status} ${text}`);
+const root = await mkdtemp(join(options.directory, 'netloom-bench-'));
+const folder = () => mkdtemp(join(root, 'data-'));
+
+const works: Record<string, () => Promise<Row[]>> = {
+  heart: async () => [await heart(quick ? 200_000 : 1_000_000)],
+  ready: () => createToReady(quick ? { count: 2_000, times: 1 } : { count: 10_000, times: 3 }, folder),
+  writes: async () => [await writes(2_000, await folder())],
+  many,
+  services: async () => [
+    await services(quick ? { many: 2_000, rounds: 2, each: 50 } : { many: 10_000, rounds: 5, each: 100 }, folder),
+  ],
 };
 
-/** The engine with the kinds and their checks, and nobody who acts on them. */
-async function engineAlone(): Promise<number> {
-  const engine = await RunningNetloom.start('engine');
-  const load = await Load.open(engine.kubeconfig, CONNECTIONS);
-  for (const kind of allKinds)
-    await load.send('POST', DEFINITIONS, JSON.parse(JSON.stringify(customResourceDefinition(kind))));
-  await load.send('POST', `${GROUP}/netconfigs`, netConfig);
-  const rate = await load.rate(COUNT, create(load));
-  load.close();
-  await engine.stopAndRemove();
-  return rate;
-}
-
-/** How many of the IPSets are Ready, as a list shows. */
-async function countReady(load: Load): Promise<number> {
-  const { text } = await load.send('GET', `${GROUP}/ipsets`);
-  return text.split('"message":"Setup complete"').length - 1;
-}
-
-async function untilReady(load: Load, count: number): Promise<void> {
-  for (;;) {
-    if ((await countReady(load)) >= count) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+/** Those who ask among many share what takes long to prepare. */
+async function many(): Promise<Row[]> {
+  const most = quick ? 10_000 : 100_000;
+  const servers = [];
+  for (const existing of quick ? [100, most] : [100, 10_000, most]) {
+    servers.push({ existing, directory: await folder() });
+    await prepare(servers.at(-1)?.directory ?? '', existing);
   }
+  const subject = { collection: IPSETS, create: createIPSet, isDone: isReady };
+  const results = await oneMore(subject, servers, quick ? { rounds: 2, each: 50 } : { rounds: 5, each: 100 });
+  const largest = servers.at(-1)?.directory ?? '';
+  return [
+    flatRow(`one more IPSet at ${servers.map(({ existing }) => existing).join(', ')} existing`, results),
+    await restart(most, largest, quick ? 1 : 2),
+  ];
 }
 
-/** From the first create to the moment in which the last one is seen Ready; and what one more costs at the end. */
-async function withControllers(): Promise<{
-  rate: number;
-  created: number;
-  oneMore: number;
-  cpuSeconds: number;
-  memory: number;
-}> {
-  const up = await RunningNetloom.start('up');
-  const load = await Load.open(up.kubeconfig, CONNECTIONS);
-  const { status, text } = await load.send('POST', `${GROUP}/netconfigs`, netConfig);
-  if (status !== 201) throw new Error(`creating the NetConfig: ${status} ${text}`);
-  const began = performance.now();
-  const created = await load.rate(COUNT, create(load));
-  await untilReady(load, COUNT);
-  const rate = COUNT / ((performance.now() - began) / 1000);
-  const times: number[] = [];
-  for (let i = 0; i < 50; i++) {
-    const start = performance.now();
-    await create(load)(COUNT + i);
-    for (;;) {
-      const { text } = await load.send('GET', `${GROUP}/ipsets/host-${COUNT + i}`);
-      if (text.includes('Setup complete')) break;
-    }
-    times.push(performance.now() - start);
+const began = performance.now();
+const limit = setTimeout(
+  () => end('the bench took longer than it may: what is not shown was not measured'),
+  15 * 60_000,
+);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end(`ended by ${signal}`));
+try {
+  console.log(await disk(root));
+  for (const [name, work] of Object.entries(works)) {
+    if (chosen.length > 0 && !chosen.includes(name)) continue;
+    for (const row of await work()) printRow(row);
   }
-  const [, , , , , , , , , , , , , user = 0, kernel = 0] = (await readFile(`/proc/${up.pid}/stat`, 'utf8'))
-    .split(' ')
-    .map(Number);
-  const memory = Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${up.pid}/status`, 'utf8'))?.[1]) / 1024;
-  load.close();
-  await up.stopAndRemove();
-  return { rate, created, oneMore: median(times), cpuSeconds: (user + kernel) / 100, memory };
+} finally {
+  clearTimeout(limit);
+  await rm(root, { recursive: true, force: true });
 }
+console.log(`in ${((performance.now() - began) / 1000).toFixed(0)} s`);
+process.exit();
 
-const median = (times: number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
-
-const alone = await engineAlone();
-const { rate, created, oneMore, cpuSeconds, memory } = await withControllers();
-const say = (name: string, value: string) => console.log(`${name.padEnd(58)} ${value}`);
-say(`engine alone: creates of IPSets, ${CONNECTIONS} connections`, `${alone.toFixed(0)} a second`);
-say('with controllers: creates meanwhile', `${created.toFixed(0)} a second`);
-say(`with controllers: ${COUNT} IPSets of ${NETWORKS.length} networks to Ready`, `${rate.toFixed(0)} a second`);
-say('ratio: Ready to creates of the engine alone', (rate / alone).toFixed(2));
-say(`one more among ${COUNT}: create to Ready, median`, `${oneMore.toFixed(1)} ms`);
-say('of the process: CPU, memory', `${cpuSeconds.toFixed(1)} s, ${memory.toFixed(0)} MiB`);
+async function end(why: string): Promise<void> {
+  console.error(why);
+  await rm(root, { recursive: true, force: true, maxRetries: 3 });
+  process.exit(1);
+}

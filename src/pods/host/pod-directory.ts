@@ -15,5 +15,7 @@ export interface HostedPod {
   container(name: string): {
     readonly current: ContainerState | undefined;
     readonly previous: ContainerState | undefined;
+    /** Why none has run yet, in one word as its status has it: `PodInitializing`, `CreateContainerConfigError`. */
+    readonly waiting?: string;
   };
 }

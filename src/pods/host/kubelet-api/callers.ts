@@ -1,0 +1,30 @@
+import type { TLSSocket } from 'node:tls';
+import { Refusal } from './refusal.ts';
+
+/** Who asks: what a certificate says that the cluster's authority has signed. */
+export interface Caller {
+  readonly user: string;
+  readonly groups: readonly string[];
+}
+
+/** Throws for anybody whom the cluster's authority does not know. */
+export function callerOf(socket: TLSSocket): Caller {
+  const subject: Subject | undefined = socket.authorized ? socket.getPeerCertificate()?.subject : undefined;
+  const user = [subject?.CN ?? []].flat()[0];
+  if (user === undefined) throw new Refusal(401, 'Unauthorized');
+  return { user, groups: [subject?.O ?? []].flat() };
+}
+
+interface Subject {
+  readonly CN?: string | readonly string[];
+  readonly O?: string | readonly string[];
+}
+
+/**
+ * Whether it is the API server that asks, which has decided before on behalf of whom: the embedded engine, or a kube-apiserver
+ * as it is commonly set up. Other hosts, controllers and people have certificates of the same authority, and no business here.
+ */
+export const isApiServer = ({ user, groups }: Caller): boolean =>
+  API_SERVERS.includes(user) || groups.includes('system:masters');
+
+const API_SERVERS = ['kube-apiserver-kubelet-client', 'kube-apiserver', 'system:kube-apiserver'];

@@ -1,0 +1,34 @@
+import type { Container, Pod } from '../../api/core/pod.ts';
+import { NANOS_PER_ONE, parseQuantity } from '../../api/quantity.ts';
+import { isSidecar } from './pod-facts.ts';
+import type { Limits } from './runtime.ts';
+
+/** A fork bomb ends here, long before the host has no processes left. */
+const PROCESSES = 4096;
+
+export function containerLimits({ resources }: Container): Limits {
+  const memory = parseQuantity(resources?.limits?.['memory'])?.nanos;
+  const cpu = parseQuantity(resources?.limits?.['cpu'])?.nanos;
+  return {
+    ...(memory === undefined || memory <= 0n ? {} : { memoryBytes: Number(memory / NANOS_PER_ONE) }),
+    ...(cpu === undefined || cpu <= 0n ? {} : { cpuMillis: Math.max(1, Number((cpu * 1000n) / NANOS_PER_ONE)) }),
+  };
+}
+
+/** What all containers may use together, where each of them has a limit. Init containers run before the others, sidecars beside them. */
+export function podLimits({ spec }: Pod): Limits {
+  const init = spec.initContainers ?? [];
+  const together = [...init.filter(isSidecar), ...spec.containers].map(containerLimits);
+  const alone = init.filter((container) => !isSidecar(container)).map(containerLimits);
+  const total = (limit: 'memoryBytes' | 'cpuMillis'): number | undefined => {
+    const sum = together.reduce((all, each) => all + (each[limit] ?? Number.POSITIVE_INFINITY), 0);
+    const most = Math.max(sum, ...alone.map((each) => each[limit] ?? Number.POSITIVE_INFINITY));
+    return Number.isFinite(most) ? most : undefined;
+  };
+  const [memoryBytes, cpuMillis] = [total('memoryBytes'), total('cpuMillis')];
+  return {
+    processes: PROCESSES,
+    ...(memoryBytes === undefined ? {} : { memoryBytes }),
+    ...(cpuMillis === undefined ? {} : { cpuMillis }),
+  };
+}

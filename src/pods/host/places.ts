@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { Pod } from '../../api/core/pod.ts';
+
+/** Where things of pods are below the state directory; the README has the table. */
+export class Places {
+  readonly pods: string;
+  readonly logs: string;
+
+  constructor(stateDirectory: string) {
+    this.pods = path.join(stateDirectory, 'pods');
+    this.logs = path.join(stateDirectory, 'logs');
+  }
+
+  pod(uid: string): string {
+    return path.join(this.pods, safePart(uid));
+  }
+
+  volume(uid: string, name: string): string {
+    return path.join(this.pod(uid), 'volumes', safePart(name));
+  }
+
+  /** `/etc/hosts` and its like, as all containers of the pod see them. */
+  file(uid: string, name: string): string {
+    return path.join(this.pod(uid), 'etc', safePart(name));
+  }
+
+  terminationMessage(uid: string, container: string, attempt: number): string {
+    return path.join(this.pod(uid), 'containers', safePart(container), `${attempt}`);
+  }
+
+  podLogs({ metadata: { namespace = '', name, uid } }: Pod): string {
+    return path.join(this.logs, safePart(`${namespace}_${name}_${uid}`));
+  }
+
+  containerLogs(pod: Pod, container: string): string {
+    return path.join(this.podLogs(pod), safePart(container));
+  }
+
+  log(pod: Pod, container: string, attempt: number): string {
+    return path.join(this.containerLogs(pod, container), `${attempt}.log`);
+  }
+}
+
+/** The same for the same start of the same container of the same pod, whichever agent asks: nothing is started twice. */
+export const containerId = (uid: string, container: string, attempt: number): string =>
+  createHash('sha256').update(`${uid}/${container}/${attempt}`).digest('hex').slice(0, 32);
+
+/** Names come from the API, which lets no such thing through; a path is not the place to rely on that. */
+function safePart(name: string): string {
+  if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {
+    throw new Error(`"${name}" cannot be the name of a file`);
+  }
+  return name;
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import type { Faults } from '../../../test/simulation/faults.ts';
+import { type World, world } from '../../../test/simulation/world.ts';
+import { ConfigMap, Secret } from '../../api/core/config.ts';
+import { type Container, type ContainerStatus, Pod, type PodSpec } from '../../api/core/pod.ts';
+import { Event } from '../../runtime/builtin.ts';
+import { Client } from '../../runtime/client.ts';
+import { EventRecorder } from '../../runtime/events.ts';
+import { conditionOf } from '../pod-state.ts';
+import { PodHost } from './pod-host.ts';
+import type { ContainerSpec } from './runtime.ts';
+import { type Behaviour, SimulatedNetwork, SimulatedRuntime } from './simulated-runtime.fixture.ts';
+
+export const NAMESPACE = 'default';
+export const NODE = 'a';
+
+/** One host in simulated time: its containers are not real, and its files are in a folder of their own. */
+export class SimulatedHost {
+  readonly world: World;
+  readonly runtime: SimulatedRuntime;
+  readonly network = new SimulatedNetwork();
+  readonly directory: string;
+  /** By the first word of the command. What is not here runs until it gets TERM. */
+  readonly behaviours = new Map<string, Behaviour>();
+  podCidr: string | undefined = '10.244.7.0/24';
+  #host: PodHost | undefined;
+  #events: EventRecorder | undefined;
+
+  private constructor(directory: string, seed: number) {
+    this.directory = directory;
+    this.world = world({ seed, kinds: [Pod, Event, ConfigMap, Secret], level: 'error' });
+    this.runtime = new SimulatedRuntime(this.world.clock, (spec) => this.#behaviourOf(spec));
+  }
+
+  static async create(t: TestContext | undefined, { seed = 1 } = {}): Promise<SimulatedHost> {
+    const directory = await mkdtemp(path.join(tmpdir(), 'netloom-podhost-'));
+    const host = new SimulatedHost(directory, seed);
+    t?.after(() => host.end());
+    await host.begin();
+    return host;
+  }
+
+  get host(): PodHost {
+    assert.ok(this.#host, 'the agent is not there');
+    return this.#host;
+  }
+
+  /** The agent begins, or begins anew. */
+  async begin(faults: Partial<Faults> = {}): Promise<void> {
+    const { clock: system, api, log } = this.world;
+    const client = new Client({ transport: api.transport(faults), fieldManager: 'agent' });
+    const events = new EventRecorder({ client, system, log, component: 'kubelet', instance: NODE });
+    this.#events = events;
+    this.#host = new PodHost({
+      ...{ client, system, log, events, node: NODE, runtime: this.runtime, network: this.network },
+      stateDirectory: this.directory,
+      hostAddresses: () => ['192.0.2.7'],
+      podCidr: () => this.podCidr,
+      dns: () => ({
+        nameservers: ['10.96.0.10'],
+        searches: ['svc.cluster.local', 'cluster.local'],
+        options: ['ndots:5'],
+      }),
+      services: () => [],
+    });
+    await this.world.clock.run(this.#host.start());
+  }
+
+  /** The agent is gone; everything else goes on. */
+  async quit(): Promise<void> {
+    await this.world.clock.run(this.#host?.stop() ?? Promise.resolve());
+    await this.world.clock.run(this.#events?.stop() ?? Promise.resolve());
+    this.#host = undefined;
+  }
+
+  async end(): Promise<void> {
+    if (this.#host !== undefined) await this.quit();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  async pod(name: string, containers: Container[], spec: Partial<PodSpec> = {}): Promise<Pod> {
+    const metadata = { name, namespace: NAMESPACE };
+    return this.world.client.create(Pod, { metadata, spec: { nodeName: NODE, ...spec, containers } });
+  }
+
+  find(name: string): Pod | undefined {
+    return this.world.api.objects(Pod).find(({ metadata }) => metadata.name === name);
+  }
+
+  the(name: string): Pod {
+    const found = this.find(name);
+    assert.ok(found, `there is no pod ${name}`);
+    return found;
+  }
+
+  status(pod: string, container = 'main'): ContainerStatus {
+    const { initContainerStatuses = [], containerStatuses = [] } = this.the(pod).status ?? {};
+    const found = [...initContainerStatuses, ...containerStatuses].find(({ name }) => name === container);
+    assert.ok(found, `the status of pod ${pod} says nothing of container ${container}`);
+    return found;
+  }
+
+  /** How a container is, in a few words. */
+  state(pod: string, container = 'main'): string {
+    const { waiting, running, terminated } = this.status(pod, container).state ?? {};
+    if (running !== undefined) return 'Running';
+    return terminated === undefined ? (waiting?.reason ?? 'unknown') : `${terminated.reason} ${terminated.exitCode}`;
+  }
+
+  condition(pod: string, type: string): string {
+    const found = conditionOf(this.the(pod), type);
+    return found === undefined ? 'missing' : [found.status, found.reason].filter(Boolean).join(' ');
+  }
+
+  events(pod: string): string[] {
+    return this.world.api
+      .objects(Event)
+      .filter(({ involvedObject }) => involvedObject.name === pod)
+      .map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
+  }
+
+  settle(ms = 1_000): Promise<void> {
+    return this.world.clock.advance(ms);
+  }
+
+  /** Files are real, so real time passes too. */
+  async until(condition: () => boolean, within = 60_000): Promise<void> {
+    const { clock } = this.world;
+    const end = clock.now() + within;
+    while (!condition()) {
+      if (clock.now() >= end) throw new Error(`still not so after ${within} ms of simulated time: ${condition}`);
+      await clock.advance(20);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  }
+
+  async delete(name: string, gracePeriodSeconds?: number): Promise<void> {
+    const options = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
+    await this.world.client.delete(Pod, { namespace: NAMESPACE, name }, options);
+  }
+
+  #behaviourOf({ command }: ContainerSpec): Behaviour {
+    return this.behaviours.get(command[0] ?? '') ?? { stopsWithin: 100 };
+  }
+}
+
+export const main = (command: string, extra: Partial<Container> = {}): Container => ({
+  name: 'main',
+  command: [command],
+  ...extra,
+});

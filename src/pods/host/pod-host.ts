@@ -1,0 +1,118 @@
+import os from 'node:os';
+import path from 'node:path';
+import { Pod } from '../../api/core/pod.ts';
+import { type Change, Informer } from '../../runtime/informer.ts';
+import { Gate } from './gate.ts';
+import type { HostParts, PodHostOptions } from './host-parts.ts';
+import { hostUsers } from './host-users.ts';
+import { Places } from './places.ts';
+import { PodAddresses } from './pod-addresses.ts';
+import type { HostedPod, PodDirectory } from './pod-directory.ts';
+import { PodWorker } from './pod-worker.ts';
+import { References } from './references.ts';
+import type { ContainerState, SandboxState } from './runtime.ts';
+
+export type { ClusterDns, PodHostOptions } from './host-parts.ts';
+
+/** How many pods may be busy with starting processes at once: more of them only wait for each other. */
+const BUSY = 16;
+const PROGRAMS = path.resolve(import.meta.dirname, '../../../bin');
+
+/** Runs the pods that are bound to one host, as a kubelet does; what runs already when it begins goes on. */
+export class PodHost implements PodDirectory {
+  readonly #parts: HostParts;
+  readonly #informer: Informer<Pod>;
+  /** UID → what makes the pod true. */
+  readonly #workers = new Map<string, PodWorker>();
+  /** Namespace and name → the pod that has them now. */
+  readonly #named = new Map<string, PodWorker>();
+  /** UID → what was found and not claimed yet. */
+  readonly #found = new Map<string, { sandbox: SandboxState | undefined; states: Map<string, ContainerState> }>();
+  #unwatch: () => void = () => {};
+
+  constructor(options: PodHostOptions) {
+    const { client, system, log, node, stateDirectory } = options;
+    this.#parts = {
+      ...options,
+      log: log.with({ component: 'pods' }),
+      places: new Places(stateDirectory),
+      addresses: new PodAddresses(),
+      users: hostUsers(),
+      references: new References({ client, system, log }),
+      gate: new Gate(BUSY),
+      programs: PROGRAMS,
+      capacity: { cpuMillis: os.availableParallelism() * 1000, memoryBytes: os.totalmem() },
+    };
+    const scope = { fieldSelector: `spec.nodeName=${node}` };
+    this.#informer = new Informer({ client, kind: Pod, scope, system, log });
+  }
+
+  /** Takes over what runs, and begins to follow the API; whether that can be reached just now does not matter. */
+  async start(): Promise<void> {
+    const { runtime, network, addresses } = this.#parts;
+    this.#unwatch = runtime.watch((state) => this.#containerChanged(state));
+    const [{ sandboxes, containers }, attached] = await Promise.all([runtime.list(), network.list()]);
+    for (const { uid, address } of attached) {
+      addresses.keep(uid, address);
+      this.#foundOf(uid);
+    }
+    for (const sandbox of sandboxes) this.#foundOf(sandbox.id).sandbox = sandbox;
+    for (const state of containers) this.#foundOf(state.sandbox).states.set(state.id, state);
+    this.#informer.onChange((change) => this.#podChanged(change));
+    this.#informer.start();
+  }
+
+  /** Every pod goes on without us. */
+  async stop(): Promise<void> {
+    this.#unwatch();
+    await this.#informer.stop();
+    await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
+    await this.#parts.references.stop();
+  }
+
+  /** Something of the host is different: its addresses, its range, or the Services. */
+  look(): void {
+    for (const worker of this.#workers.values()) worker.look();
+  }
+
+  find(namespace: string, name: string): HostedPod | undefined {
+    return this.#named.get(`${namespace}/${name}`);
+  }
+
+  #podChanged({ before, now }: Change<Pod>): void {
+    if (now === undefined) this.#workers.get(before.metadata.uid)?.vanish();
+    else if (this.#workers.has(now.metadata.uid)) this.#workers.get(now.metadata.uid)?.become(now);
+    else this.#begin(now);
+  }
+
+  #begin(pod: Pod): void {
+    const { uid, namespace, name } = pod.metadata;
+    const found = this.#found.get(uid);
+    this.#found.delete(uid);
+    const key = `${namespace}/${name}`;
+    const worker = new PodWorker({
+      parts: this.#parts,
+      pod,
+      sandbox: found?.sandbox,
+      states: [...(found?.states.values() ?? [])],
+      finished: () => {
+        this.#workers.delete(uid);
+        if (this.#named.get(key) === worker) this.#named.delete(key);
+      },
+    });
+    this.#workers.set(uid, worker);
+    this.#named.set(key, worker);
+  }
+
+  #containerChanged(state: ContainerState): void {
+    const worker = this.#workers.get(state.sandbox);
+    if (worker === undefined) this.#foundOf(state.sandbox).states.set(state.id, state);
+    else worker.containerChanged(state);
+  }
+
+  #foundOf(uid: string) {
+    const found = this.#found.get(uid) ?? { sandbox: undefined, states: new Map<string, ContainerState>() };
+    this.#found.set(uid, found);
+    return found;
+  }
+}

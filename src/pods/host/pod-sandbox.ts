@@ -1,0 +1,82 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Pod } from '../../api/core/pod.ts';
+import { Prefix } from '../../api/prefix.ts';
+import type { HostParts } from './host-parts.ts';
+import { podLimits } from './limits.ts';
+import { hostnameOf, hostsFile, resolverFile } from './pod-files.ts';
+
+export interface PreparedSandbox {
+  readonly networkNamespace: string | undefined;
+  readonly podIPs: readonly string[];
+}
+
+/** What all containers of a pod share: a network, its files in `/etc`, and limits. */
+export async function prepareSandbox(parts: HostParts, pod: Pod): Promise<PreparedSandbox> {
+  const { node, runtime } = parts;
+  const { uid, name, namespace = '' } = pod.metadata;
+  const hostname = hostnameOf(pod, node);
+  const network = await attach(parts, pod);
+  writeFiles(parts, pod, hostname, network.podIPs);
+  await runtime.createSandbox({
+    id: uid,
+    namespace,
+    name,
+    hostname,
+    ...(network.networkNamespace === undefined ? {} : { networkNamespace: network.networkNamespace }),
+    limits: podLimits(pod),
+    sysctls: pod.spec.securityContext?.sysctls ?? [],
+  });
+  return network;
+}
+
+async function attach(parts: HostParts, pod: Pod): Promise<PreparedSandbox> {
+  const { network, addresses, podCidr, hostAddresses } = parts;
+  if (pod.spec.hostNetwork === true) return { networkNamespace: undefined, podIPs: hostAddresses() };
+  const { uid, name, namespace = '' } = pod.metadata;
+  const address = addresses.of(uid) ?? takeAddress(uid, addresses, podCidr());
+  const { namespacePath } = await network.attach({ uid, namespace, name }, address);
+  return { networkNamespace: namespacePath, podIPs: [address] };
+}
+
+function takeAddress(uid: string, addresses: HostParts['addresses'], podCidr: string | undefined): string {
+  if (podCidr === undefined) throw new Error('the Node has no spec.podCIDR yet, so there are no addresses for pods');
+  const range = Prefix.parse(podCidr);
+  if (range === undefined) throw new Error(`spec.podCIDR of the Node is "${podCidr}", which is no network`);
+  const address = addresses.take(uid, range);
+  if (address !== undefined) return address;
+  throw new Error(`all addresses of ${podCidr} are in use: this host cannot run more pods`);
+}
+
+const HOSTS = '/etc/hosts';
+const RESOLVER = '/etc/resolv.conf';
+const HOSTNAME = '/etc/hostname';
+
+/** The files of every container of a pod, by where they are in it. */
+export const ETC_FILES: readonly (readonly [target: string, name: string])[] = [
+  [HOSTS, 'hosts'],
+  [RESOLVER, 'resolv.conf'],
+  [HOSTNAME, 'hostname'],
+];
+
+function writeFiles({ places, dns }: HostParts, pod: Pod, hostname: string, podIPs: readonly string[]): void {
+  const known = dns();
+  const contents = new Map([
+    [HOSTS, hostsFile({ pod, podIPs, hostname, dns: known, ofHost: textOf(HOSTS) })],
+    [RESOLVER, resolverFile({ pod, dns: known, ofHost: textOf(RESOLVER) })],
+    [HOSTNAME, `${hostname}\n`],
+  ]);
+  for (const [target, name] of ETC_FILES) {
+    const file = places.file(pod.metadata.uid, name);
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
+    writeFileSync(file, contents.get(target) ?? '', { mode: 0o644 });
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

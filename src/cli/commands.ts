@@ -1,3 +1,4 @@
+import { agent } from './agent/agent.ts';
 import { explain } from './answers/explain.ts';
 import { who } from './answers/who.ts';
 import { apply } from './client/apply.ts';
@@ -24,4 +25,5 @@ export const commands: readonly Command[] = [
   dnsHosts,
   engine,
   controllers,
+  agent,
 ];

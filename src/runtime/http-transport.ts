@@ -37,7 +37,10 @@ export class HttpTransport implements Transport {
   readonly #userAgent: string;
   readonly #credentials: Credentials;
   readonly #send: typeof https.request;
-  readonly #agents: { requests: http.Agent; streams: http.Agent };
+  #connection: Connection;
+  #agents: { requests: http.Agent; streams: http.Agent };
+  /** Those of certificates that are not shown any more, with what was under way. */
+  readonly #retired: http.Agent[] = [];
   #closed = false;
 
   constructor({ connection, system, userAgent = 'netloom', limits = {} }: HttpTransportOptions) {
@@ -46,19 +49,39 @@ export class HttpTransport implements Transport {
     this.#userAgent = userAgent;
     this.#limits = { ...USUAL, ...limits };
     this.#credentials = new Credentials(connection, system);
-    const secure = this.#server.protocol === 'https:';
-    this.#send = secure ? https.request : http.request;
+    this.#connection = connection;
+    this.#send = this.#isSecure ? https.request : http.request;
+    this.#agents = this.#newAgents();
+  }
+
+  /** Shows another certificate from the next connection on; what is under way goes on as it is. */
+  useCertificate(identity: { clientCert: string; clientKey: string }): void {
+    this.#connection = { ...this.#connection, ...identity };
+    const { requests, streams } = this.#agents;
+    this.#retired.push(requests, streams);
+    this.#agents = this.#newAgents();
+    // Connections with an answer under way end with it, idle ones now.
+    requests.maxFreeSockets = 0;
+    for (const sockets of Object.values(requests.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  }
+
+  get #isSecure(): boolean {
+    return this.#server.protocol === 'https:';
+  }
+
+  #newAgents(): { requests: http.Agent; streams: http.Agent } {
+    const { ca, clientCert, clientKey, serverName, insecure } = this.#connection;
     const options: https.AgentOptions = {
       keepAlive: true,
-      ...(connection.ca === undefined ? {} : { ca: connection.ca }),
-      ...(connection.clientCert === undefined ? {} : { cert: connection.clientCert }),
-      ...(connection.clientKey === undefined ? {} : { key: connection.clientKey }),
-      ...(connection.serverName === undefined ? {} : { servername: connection.serverName }),
-      rejectUnauthorized: !connection.insecure,
+      ...(ca === undefined ? {} : { ca }),
+      ...(clientCert === undefined ? {} : { cert: clientCert }),
+      ...(clientKey === undefined ? {} : { key: clientKey }),
+      ...(serverName === undefined ? {} : { servername: serverName }),
+      rejectUnauthorized: !insecure,
     };
     const agent = (extra: https.AgentOptions): http.Agent =>
-      secure ? new https.Agent({ ...options, ...extra }) : new http.Agent({ ...options, ...extra });
-    this.#agents = { requests: agent({ maxSockets: 64, scheduling: 'lifo' }), streams: agent({ keepAlive: false }) };
+      this.#isSecure ? new https.Agent({ ...options, ...extra }) : new http.Agent({ ...options, ...extra });
+    return { requests: agent({ maxSockets: 64, scheduling: 'lifo' }), streams: agent({ keepAlive: false }) };
   }
 
   async request(request: ApiRequest): Promise<ApiResponse> {
@@ -83,8 +106,7 @@ export class HttpTransport implements Transport {
   /** Ends every connection; whatever is under way or asked later fails as Unreachable. */
   close(): void {
     this.#closed = true;
-    this.#agents.requests.destroy();
-    this.#agents.streams.destroy();
+    for (const agent of [...Object.values(this.#agents), ...this.#retired]) agent.destroy();
   }
 
   async #openStream(request: ApiRequest): Promise<http.IncomingMessage> {
@@ -167,8 +189,7 @@ export class HttpTransport implements Transport {
       outgoing.once('socket', (socket) => {
         if (outgoing.reusedSocket || !socket.connecting) return nowWaitFor(limits.answer, 'the answer');
         nowWaitFor(limits.connect, 'connecting');
-        const secure = this.#server.protocol === 'https:';
-        socket.once(secure ? 'secureConnect' : 'connect', () => nowWaitFor(limits.answer, 'the answer'));
+        socket.once(this.#isSecure ? 'secureConnect' : 'connect', () => nowWaitFor(limits.answer, 'the answer'));
       });
       outgoing.once('response', (message) => {
         cancel();

@@ -38,7 +38,8 @@ export async function connect(options: ConnectionOptions): Promise<Api> {
   };
 }
 
-function kubeconfigFile(given: string | undefined): string {
+/** Of a kubeconfig that is given, named in the environment, or where `netloom up` writes one. */
+export function kubeconfigFile(given: string | undefined): string {
   if (given !== undefined) return given;
   const named = (process.env['KUBECONFIG'] ?? '').split(delimiter).filter((file) => file !== '');
   const [first] = named;

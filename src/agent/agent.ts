@@ -1,0 +1,118 @@
+import { UNDERLAY_ADDRESS } from '../api/core/node.ts';
+import { RoutedPodNetwork } from '../pods/host/routed-pod-network.ts';
+import { Client } from '../runtime/client.ts';
+import type { System } from '../runtime/clock.ts';
+import type { Controller, Host } from '../runtime/controller.ts';
+import { EventRecorder } from '../runtime/events.ts';
+import { HttpTransport } from '../runtime/http-transport.ts';
+import { Informers } from '../runtime/informers.ts';
+import type { Connection } from '../runtime/kubeconfig.ts';
+import type { Log } from '../runtime/log.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { readMachine } from './host-facts.ts';
+import { Identity } from './identity.ts';
+import { IdentityFiles } from './identity-files.ts';
+import { nodeMetadata, type Presence } from './node-status.ts';
+import { ownNode } from './own-node.controller.ts';
+import { podRoutes } from './pod-routes.controller.ts';
+import { Registration } from './registration.ts';
+import { Troubles } from './troubles.ts';
+
+export interface AgentOptions {
+  readonly name: string;
+  /** To the API, as the host itself. */
+  readonly connection: Connection;
+  /** Under which others reach the agent. */
+  readonly addresses: readonly string[];
+  /** That other hosts route to for the pods of this one, where it is another. */
+  readonly underlayAddress?: string | undefined;
+  /** Where logs and exec are served; 0 takes a free port. */
+  readonly port: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** STATE and RUN, as src/pods/README.md calls them. */
+  readonly stateDirectory: string;
+  readonly runDirectory: string;
+  readonly system: System;
+  readonly log: Log;
+}
+
+export interface Agent {
+  /** Resolves when the API knows of this host. */
+  readonly registered: Promise<void>;
+  /** Pods run on, and the next agent finds them. */
+  stop(): Promise<void>;
+}
+
+/** A beat that is not answered within this time is taken for lost. */
+const BEAT = { connect: 3_000, answer: 3_000, putOff: 0 };
+
+/** What runs on a host: composed here of the host sides of the capabilities. */
+export async function startAgent(options: AgentOptions): Promise<Agent> {
+  const { name, connection, addresses, underlayAddress, system, log, stateDirectory } = options;
+  const stops: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const end of stops.splice(0).reverse()) await end();
+  };
+  try {
+    const files = new IdentityFiles(stateDirectory);
+    const troubles = new Troubles();
+    const transport = new HttpTransport({ connection, system, userAgent: 'netloom-agent' });
+    const beats = new HttpTransport({ connection, system, userAgent: 'netloom-agent', limits: BEAT });
+    const cut = new AbortController();
+    stops.push(() => {
+      cut.abort();
+      transport.close();
+      beats.close();
+    });
+    const fieldManager = 'netloom-agent';
+    const client = new Client({ transport, fieldManager, signal: cut.signal });
+    const informers = new Informers({ client, system, log });
+    stops.push(() => informers.stop());
+
+    const identity = new Identity({
+      ...{ name, client, files, addresses, system, log },
+      changed: (which, { certificate: clientCert, key: clientKey }) => {
+        if (which === 'client') for (const each of [transport, beats]) each.useCertificate({ clientCert, clientKey });
+      },
+      trouble: (which, message) =>
+        troubles.set(
+          `${which} certificate`,
+          message === undefined ? undefined : { reason: 'CertificateNotRenewed', message, isFatal: false },
+        ),
+    });
+    stops.push(() => identity.stop());
+
+    const machine = await readMachine();
+    const presence: Presence = {
+      name,
+      addresses,
+      port: undefined,
+      labels: options.labels,
+      annotations: underlayAddress === undefined ? {} : { [UNDERLAY_ADDRESS]: underlayAddress },
+    };
+    const registration = new Registration({ client, name, metadata: nodeMetadata(presence, machine) });
+    const network = new RoutedPodNetwork({ underlayAddress: underlayAddress ?? addresses[0] });
+
+    const events = (component: string): EventRecorder => {
+      const recorder = new EventRecorder({ client, system, log, component, instance: name });
+      stops.push(() => recorder.stop());
+      return recorder;
+    };
+    const host: Host = { client, informers, events, system, log, signal: cut.signal };
+    const run = (controller: Controller): void => {
+      const running = controller.start(host);
+      stops.push(() => running.stop());
+    };
+    run(ownNode({ presence: () => presence, machine, registration, troubles, stateDirectory }));
+    run(podRoutes({ name, network, troubles }));
+
+    const beating = new Client({ transport: beats, fieldManager, signal: cut.signal });
+    const heartbeat = new Heartbeat({ client: beating, name, registration, system, log });
+    // First of all: whatever else is still ending, nobody is to take this host for alive.
+    stops.push(() => heartbeat.stop());
+    return { registered: heartbeat.first, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

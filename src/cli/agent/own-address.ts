@@ -1,0 +1,29 @@
+import { networkInterfaces } from 'node:os';
+import { listLinks } from '../../linux/links.ts';
+import { Netlink } from '../../linux/netlink/connection.ts';
+import { listRoutes } from '../../linux/routes.ts';
+
+/** Under which others reach this machine, as far as it can tell: an address of the link that its default route leaves by. */
+export function ownAddress(): string {
+  const way = defaultLink();
+  const addresses = Object.entries(networkInterfaces()).flatMap(([link, all]) =>
+    (all ?? []).map(({ address, family, internal }) => ({ link, address, family, internal })),
+  );
+  const outside = addresses.filter(({ internal, address }) => !internal && !address.startsWith('fe80:'));
+  const best = [
+    outside.find(({ link, family }) => link === way && family === 'IPv4'),
+    outside.find(({ link }) => link === way),
+    outside.find(({ family }) => family === 'IPv4'),
+    outside[0],
+  ];
+  return best.find((each) => each !== undefined)?.address ?? '127.0.0.1';
+}
+
+function defaultLink(): string | undefined {
+  using netlink = new Netlink();
+  const routes = ([4, 6] as const).flatMap((family) => listRoutes(netlink, { family }));
+  const [best] = routes
+    .filter(({ destination }) => destination.length === 0)
+    .sort((a, b) => (a.metric ?? 0) - (b.metric ?? 0));
+  return listLinks(netlink).find(({ index }) => index === best?.link)?.name;
+}

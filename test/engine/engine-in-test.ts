@@ -5,6 +5,7 @@ import type { Admission, UserInfo } from '../../src/api/admission.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/api/json.ts';
 import type { DeclaredKind } from '../../src/api/kind.ts';
 import { type Engine, startEngine } from '../../src/engine/engine.ts';
+import { shared } from '../../src/engine/objects/encoding.ts';
 import type { ServiceRanges } from '../../src/engine/services/ranges.ts';
 import type { StoreLimits } from '../../src/engine/store/store.ts';
 import { silentLog } from '../../src/runtime/log.ts';
@@ -32,6 +33,7 @@ export class EngineInTest {
 
   static async start(options: EngineOptionsInTest = {}): Promise<EngineInTest> {
     const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'netloom-engine-')));
+    shared.beStrict();
     const engine = await startEngine({
       directory,
       host: '127.0.0.1',

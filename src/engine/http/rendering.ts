@@ -2,7 +2,7 @@ import { stringify as stringifyYaml } from 'yaml';
 import type { Json, JsonObject } from '../../api/json.ts';
 import { metadataOf } from '../../api/object.ts';
 import type { ApiError } from '../../api/status.ts';
-import { objectOf, view } from '../objects/encoding.ts';
+import { objectOf, sharedObjectOf, view } from '../objects/encoding.ts';
 import type { Listing } from '../objects/list.ts';
 import type { EventFormat } from '../objects/watch.ts';
 import type { Column, Endpoint } from '../resources/resource.ts';
@@ -115,7 +115,7 @@ export function eventFormat(rendering: Rendering): EventFormat<Buffer> {
   };
 }
 
-/** Events as values, for who shares the process. Plain objects are never written out to be read again. */
+/** Events as values, for who shares the process. Plain objects are never written out to be read again; they are shared. */
 export function objectFormat(rendering: Rendering): EventFormat<JsonObject> {
   const { accepted, endpoint } = rendering;
   if (accepted.as !== 'object') {
@@ -127,7 +127,7 @@ export function objectFormat(rendering: Rendering): EventFormat<JsonObject> {
     };
   }
   return {
-    change: (type, version) => ({ type, object: objectOf(endpoint, version) }),
+    change: (type, version) => ({ type, object: sharedObjectOf(endpoint, version) }),
     bookmark: (revision, isEnd) => ({ type: 'BOOKMARK', object: bookmarkObject(endpoint, revision, isEnd) }),
     error: ({ status }) => ({ type: 'ERROR', object: JSON.parse(JSON.stringify(status)) }),
   };

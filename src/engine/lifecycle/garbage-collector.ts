@@ -5,7 +5,7 @@ import { ApiError } from '../../api/status.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Context } from '../objects/context.ts';
 import { FOREGROUND, ORPHAN, remove } from '../objects/delete.ts';
-import { decode, objectOf } from '../objects/encoding.ts';
+import { decode, objectOf, shared } from '../objects/encoding.ts';
 import { PATCH_TYPES, patch } from '../objects/patch.ts';
 import { finalizersOf } from '../objects/replace.ts';
 import { groupOf } from '../resources/catalog.ts';
@@ -73,7 +73,7 @@ export class GarbageCollector {
 
   #learn(resource: Resource, version: Version): void {
     const place = placeOf(resource, version);
-    const object = decode(version.bytes);
+    const object = shared.of(version.bytes);
     const owners = ownersOf(object);
     this.#link(
       place,
@@ -171,7 +171,7 @@ export class GarbageCollector {
     const key = { resource: resource.id, namespace: resource.namespaced ? namespace : '', name: owner.name };
     const version = this.#context.store.newest(key.resource, key.namespace, key.name);
     if (version === undefined) return 'absent';
-    const object = decode(version.bytes);
+    const object = shared.of(version.bytes);
     if (uidOf(object) !== owner.uid) return 'absent';
     const ends = metadataOf(object)['deletionTimestamp'] !== undefined;
     return { place: placeOf(resource, key), isWaiting: ends && finalizersOf(object).includes(FOREGROUND) };

@@ -4,9 +4,9 @@ import type { ApiObject } from '../../api/object.ts';
 import type { Catalog } from '../resources/catalog.ts';
 import type { Endpoint } from '../resources/resource.ts';
 import type { Store } from '../store/store.ts';
-import { objectOf } from './encoding.ts';
+import { sharedObjectOf } from './encoding.ts';
 
-/** Reads straight from the store: sees every acknowledged write. */
+/** Reads straight from the store: sees every acknowledged write. What it shows is shared, and must not be changed. */
 export class LiveObjects implements LiveReader {
   readonly #store: Store;
   readonly #catalog: Catalog;
@@ -19,7 +19,7 @@ export class LiveObjects implements LiveReader {
   get<T extends ApiObject>(kind: Kind<T>, name: string, namespace = ''): Promise<T | undefined> {
     const endpoint = this.#endpoint(kind);
     const version = endpoint && this.#store.newest(endpoint.resource.id, namespace, name);
-    return Promise.resolve(version && (objectOf(endpoint, version) as unknown as T));
+    return Promise.resolve(version && (sharedObjectOf(endpoint, version) as unknown as T));
   }
 
   list<T extends ApiObject>(kind: Kind<T>, namespace?: string): Promise<T[]> {
@@ -29,7 +29,7 @@ export class LiveObjects implements LiveReader {
       resource: endpoint.resource.id,
       ...(namespace === undefined ? {} : { namespace }),
     });
-    return Promise.resolve(versions.map((version) => objectOf(endpoint, version) as unknown as T));
+    return Promise.resolve(versions.map((version) => sharedObjectOf(endpoint, version) as unknown as T));
   }
 
   #endpoint({ group, version, plural }: Kind): Endpoint | undefined {

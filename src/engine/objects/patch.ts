@@ -9,7 +9,7 @@ import { strategicMergePatch } from '../patch/strategic-merge.ts';
 import { RevisionMismatch } from '../store/errors.ts';
 import type { Context, Target, WriteOptions, Written } from './context.ts';
 import { create } from './create.ts';
-import { objectOf } from './encoding.ts';
+import { sharedObjectOf } from './encoding.ts';
 import { requireIdentity } from './intake.ts';
 import { replace, resetFields } from './replace.ts';
 
@@ -60,7 +60,7 @@ async function change(
   const { endpoint, namespace, name } = target;
   const old = context.store.newest(endpoint.resource.id, namespace, name);
   if (old === undefined) throw notFound(endpoint.resource, name);
-  const before = objectOf(endpoint, old);
+  const before = sharedObjectOf(endpoint, old);
   const patched =
     type === PATCH_TYPES.json
       ? jsonPatch(before, document)
@@ -94,7 +94,7 @@ async function apply(
     throw badRequest('metadata.managedFields must be nil');
   }
   const old = context.store.newest(endpoint.resource.id, namespace, name);
-  const live = old === undefined ? undefined : objectOf(endpoint, old);
+  const live = old === undefined ? undefined : sharedObjectOf(endpoint, old);
   const asked = metadata['resourceVersion'] ?? '';
   if (old !== undefined && asked !== '' && asked !== String(old.revision)) throw modified(endpoint.resource, name);
   if (old === undefined && (metadata['uid'] ?? '') !== '') {

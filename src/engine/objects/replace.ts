@@ -10,7 +10,7 @@ import { RevisionMismatch } from '../store/errors.ts';
 import type { Version } from '../store/version.ts';
 import type { Context, Target, WriteOptions, Written } from './context.ts';
 import { create } from './create.ts';
-import { encodeAt, objectOf, toStorage, view } from './encoding.ts';
+import { encodeAt, sharedObjectOf, toStorage, view } from './encoding.ts';
 import { fillIn, requireIdentity, type Submission, takeIn } from './intake.ts';
 
 /** PUT: what is stored becomes what the client sends, as far as clients have a say. */
@@ -80,7 +80,7 @@ export async function replace(
   old: Version,
   submission: Submission,
   options: WriteOptions,
-  { ownership, before }: Progress = { ownership: 'track', before: objectOf(target.endpoint, old) },
+  { ownership, before }: Progress = { ownership: 'track', before: sharedObjectOf(target.endpoint, old) },
 ): Promise<Written> {
   const { endpoint, namespace, name, subresource } = target;
   const { resource } = endpoint;
@@ -205,23 +205,28 @@ function requireSameUid(target: Target, before: JsonObject, object: JsonObject):
 
 /** A write to /status changes the status and nothing else (but who owns it, and for some kinds labels and annotations). */
 function withStatusOf(endpoint: Endpoint, before: JsonObject, sent: JsonObject): JsonObject {
-  const metadata: JsonObject = { ...metadataOf(before) };
-  const sentMetadata = metadataOf(sent);
+  const { status: _, ...kept } = before;
+  const object = cloneJson(kept);
   const taken = ['managedFields', ...(endpoint.resource.rules.statusIncludesMetadata ? ['labels', 'annotations'] : [])];
-  for (const field of taken) copyField(metadata, sentMetadata, field);
-  const object: JsonObject = { ...before, metadata };
+  for (const field of taken) copyField(metadataOf(object), metadataOf(sent), field);
   copyField(object, sent, 'status');
   return object;
 }
 
 /** `finalize` of a namespace: only who still holds it changes. */
 function withFinalizersOf(before: JsonObject, sent: JsonObject): JsonObject {
-  const spec = isJsonObject(before['spec']) ? { ...before['spec'] } : {};
+  const object = cloneJson(before);
+  const spec = isJsonObject(object['spec']) ? object['spec'] : {};
   copyField(spec, isJsonObject(sent['spec']) ? sent['spec'] : {}, 'finalizers');
-  return { ...before, metadata: { ...metadataOf(before) }, spec };
+  return { ...object, spec };
 }
 
-const keepStatus = (object: JsonObject, before: JsonObject): void => copyField(object, before, 'status');
+/** A copy, because objects that are about to be stored are changed in place. */
+function keepStatus(object: JsonObject, before: JsonObject): void {
+  const { status } = before;
+  if (status === undefined) delete object['status'];
+  else object['status'] = cloneJson(status);
+}
 
 function copyField(into: JsonObject, from: JsonObject, field: string): void {
   const value = from[field];

@@ -4,7 +4,7 @@ import { groupOf } from '../resources/catalog.ts';
 import { Compacted } from '../store/errors.ts';
 import type { StoredEvent, Version } from '../store/version.ts';
 import type { Context, Target } from './context.ts';
-import { decode, encodeAt, objectOf } from './encoding.ts';
+import { decode, encodeAt, sharedObjectOf } from './encoding.ts';
 import { numberIn, revisionOf, waitUntilFresh } from './list.ts';
 import { type Selection, selection } from './selection.ts';
 
@@ -219,7 +219,7 @@ class Feed<Frame> {
   }
 
   #objectOf(version: Version): JsonObject {
-    return objectOf(this.#target.endpoint, version);
+    return sharedObjectOf(this.#target.endpoint, version);
   }
 }
 

@@ -80,23 +80,29 @@ const HOSTNAME =
   /^(?:[a-z0-9\p{S}\p{L}](?:-?[a-z0-9\p{S}\p{L}]{0,62})?|(?:[a-z0-9\p{S}\p{L}](?:[a-z0-9\p{S}\p{L}-]{0,61}[a-z0-9\p{S}\p{L}])?\.)+\p{L}{2,63})$/iu;
 
 export function isDate(text: string): boolean {
-  const match = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
-  if (match === null) return false;
-  const [year, month, day] = match.slice(1).map(Number);
-  if (year === undefined || month === undefined || day === undefined) return false;
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return /^\d{4}-\d\d-\d\d$/.test(text) && isOnCalendar(text);
 }
 
+/** What follows another `t` is not looked at, nor what separates a fraction. */
 export function isDateTime(text: string): boolean {
-  const lower = text.toLowerCase();
-  const [date = '', time = ''] = lower.split('t', 2);
-  const match = /^(\d\d):(\d\d):(\d\d)(?:.\d+)?(?:z|[+-]\d\d:\d\d)$/.exec(time);
-  if (match === null || !isDate(date)) return false;
-  const [, hour = '', minute = '', second = ''] = match;
-  return hour <= '23' && minute <= '59' && second <= '59';
+  return (
+    /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(?:(?!t).\d+)?(?:z|[+-]\d\d:\d\d)(?:t[\s\S]*)?$/i.test(text) &&
+    text.slice(11, 13) <= '23' &&
+    text.slice(14, 16) <= '59' &&
+    text.slice(17, 19) <= '59' &&
+    isOnCalendar(text)
+  );
 }
+
+function isOnCalendar(date: string): boolean {
+  const year = Number(date.slice(0, 4));
+  const month = Number(date.slice(5, 7));
+  const day = Number(date.slice(8, 10));
+  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const days = month === 2 && isLeapYear ? 29 : (DAYS[month - 1] ?? 0);
+  return day >= 1 && day <= days;
+}
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 function isIsbn10(text: string): boolean {
   const bare = text.replace(/[\s-]/g, '');

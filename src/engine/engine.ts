@@ -11,6 +11,7 @@ import { ADMINISTRATORS, Identities, internalUser } from './auth/identity.ts';
 import { loadKeys, writePrivately } from './auth/keys.ts';
 import { NodeAuthorizer } from './auth/nodes/node-authorizer.ts';
 import { followPods, NodeGraph } from './auth/nodes/node-graph.ts';
+import { nodeRestriction } from './auth/nodes/node-restriction.ts';
 import { nodeRules } from './auth/rbac/bootstrap-roles.ts';
 import { escalationChecks } from './auth/rbac/escalation.ts';
 import { Rbac } from './auth/rbac/rbac.ts';
@@ -113,6 +114,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
           ...[lastingNamespaces, lastingClasses],
           ...escalationChecks(access, rbac),
           ...certificateChecks(access),
+          ...nodeRestriction,
           ...(options.admission ?? []),
         ],
         live,

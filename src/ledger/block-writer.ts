@@ -83,23 +83,25 @@ export class BlockWriter {
   #settled({ action, holding, heirOf, resolve }: Pending): boolean {
     const { holder, coolsUntil } = holding;
     const now = this.#space.holdingAt(holding.address);
+    if (isDue({ action, holding, heirOf }, now)) return false;
     const same = now?.holder.uid === holder.uid && now.coolsUntil === coolsUntil;
-    const isDue = action === 'release' ? same : now === undefined || (!same && mayTakeOver(now, { holder, heirOf }));
-    if (isDue) return false;
     resolve(action === 'release' || same ? 'written' : 'lost');
     return true;
   }
 
   #put(name: string, prefix: Prefix, changes: readonly Change[]): Promise<AddressBlock> {
     const { namespace, name: space } = this.#space;
-    const holdings = new Set(this.#space.holdingsIn(name));
-    for (const { action, holding, coolsUntil } of changes) {
-      const before = this.#space.holdingAt(holding.address);
-      if (before !== undefined) holdings.delete(before);
-      if (action === 'hold') holdings.add(holding);
-      else if (coolsUntil !== undefined) holdings.add({ ...holding, coolsUntil });
+    const holdings = new Map([...this.#space.holdingsIn(name)].map((holding) => [holding.address.value, holding]));
+    for (const change of changes) {
+      const { action, holding, coolsUntil } = change;
+      const { value } = holding.address;
+      // Two may want to change the same: the first one does, and what came of it decides about the second.
+      if (!isDue(change, holdings.get(value))) continue;
+      if (action === 'hold') holdings.set(value, holding);
+      else if (coolsUntil === undefined) holdings.delete(value);
+      else holdings.set(value, { ...holding, coolsUntil });
     }
-    const spec = { space, prefix: prefix.toString(), holdings: saying(holdings) };
+    const spec = { space, prefix: prefix.toString(), holdings: saying(holdings.values()) };
     // A block that says something must not vanish by accident: what it says would be free for others.
     const known = this.#space.block(name);
     const others = known?.metadata.finalizers?.filter((finalizer) => finalizer !== FINALIZER) ?? [];
@@ -123,6 +125,14 @@ const ATTEMPTS = 10;
 interface Pending extends Change {
   readonly resolve: (written: Written) => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** Whether a change has something to change where an address is held like this, or not at all. */
+function isDue({ action, holding, heirOf }: Change, now: Holding | undefined): boolean {
+  const { holder, coolsUntil } = holding;
+  const same = now?.holder.uid === holder.uid && now.coolsUntil === coolsUntil;
+  if (action === 'release') return same;
+  return now === undefined || (!same && mayTakeOver(now, { holder, heirOf }));
 }
 
 /** Somebody else wrote, created or deleted the block since we saw it. */

@@ -80,6 +80,23 @@ describe('a ledger', () => {
     assert.equal(writes(all), 1);
   });
 
+  it('releases once what two want to release at the same moment', async () => {
+    const all = blocks();
+    const { ledger } = await ledgerIn(all);
+    const space = underlay(ledger);
+    await ledger.hold(space, [request('a', address('10.0.0.1'))]);
+    const held = space.heldBy('uid of a');
+    const both = Promise.all([
+      ledger.release(space, held, { coolDown: 10_000 }),
+      all.clock.advance(5_000).then(() => ledger.release(space, held, { coolDown: 20_000 })),
+      ledger.release(space, held, { coolDown: 20_000 }),
+    ]);
+    await all.clock.run(both);
+    assert.deepEqual(onRecord(all), ['10.0.0.1 a']);
+    const [block] = all.api.objects(AddressBlock);
+    assert.equal(block?.spec.holdings[0]?.coolsUntil, '2026-01-01T00:00:10Z', 'the first one counts');
+  });
+
   it('takes what comes in during a write along with the next one', async () => {
     const all = blocks();
     const { ledger } = await ledgerIn(all, { faults: { delay: [10, 10] } });

@@ -11,6 +11,7 @@ export class Networks {
   constructor(netConfigs: readonly NetConfig[]) {
     this.#subnets = netConfigs
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
       .flatMap(({ metadata: { namespace = '' }, spec }) =>
         spec.networks.flatMap(({ name, subnets }) =>
           subnets.flatMap((subnet) => {
@@ -50,6 +51,8 @@ interface Subnet {
   readonly prefix: Prefix;
   readonly gives: readonly AddressRange[];
 }
+
+const nameOf = ({ metadata: { namespace, name } }: NetConfig): string => `${namespace}/${name}`;
 
 const meet = (a: AddressRange, b: AddressRange): boolean =>
   a.first.family === b.first.family && a.first.value <= b.last.value && b.first.value <= a.last.value;

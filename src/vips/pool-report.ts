@@ -1,4 +1,4 @@
-import type { Family } from '../api/address.ts';
+import { compareAddresses, type Family } from '../api/address.ts';
 import type { Condition } from '../api/condition.ts';
 import type { IPAddressPool, IPAddressPoolStatus } from '../api/metallb.io/ip-address-pool.ts';
 import type { Metric } from '../runtime/metrics.ts';
@@ -30,7 +30,7 @@ export interface PoolFacts {
 type Statement = Pick<Condition, 'type' | 'status' | 'reason' | 'message'> & { severity?: 'Error' | 'Warning' };
 
 export function poolStatus(facts: PoolFacts): IPAddressPoolStatus {
-  const vips = facts.register.from(facts.object.metadata.name);
+  const vips = inOrder(facts.register.from(facts.object.metadata.name));
   const counts = { 4: countsOf(4, vips, facts.pool), 6: countsOf(6, vips, facts.pool) };
   return {
     assignedIPv4: counts[4].assigned,
@@ -185,9 +185,12 @@ function outside({ pool, object }: PoolFacts, vips: readonly Vip[]): Statement[]
   return [{ type: 'Shrunk', status: 'True', reason: 'InUse', message }];
 }
 
+/** The same words, whatever came first: two that say them in different orders would correct each other for ever. */
+const inOrder = (vips: readonly Vip[]): Vip[] => [...vips].sort((a, b) => compareAddresses(a.address, b.address));
+
 /** `ns/name (address)` for each, the lowest address first. */
 export function usersOf(vips: readonly Vip[]): string {
-  return some(vips.flatMap(({ address, users }) => users.map((user) => `${nameOf(user)} (${address})`)));
+  return some(inOrder(vips).flatMap(({ address, users }) => users.map((user) => `${nameOf(user)} (${address})`)));
 }
 
 const some = (texts: readonly string[]): string =>

@@ -143,6 +143,26 @@ describe('a pool', () => {
     await lab.stop();
   });
 
+  it('says the same words whoever says them, so that two leaders do not correct each other', async () => {
+    const lab = await withPool('172.17.0.80-172.17.0.90');
+    for (const name of ['all-of-them', 'another']) {
+      await lab.world.client.create(L2Advertisement, { metadata: { name, namespace: 'metallb-system' }, spec: {} });
+    }
+    for (const ip of ['172.17.0.82', '172.17.0.81']) {
+      await lab.service(`s${ip.at(-1)}`, { annotations: { 'metallb.io/loadBalancerIPs': ip } });
+    }
+    await lab.world.client.delete(IPAddressPool, { namespace: 'metallb-system', name: 'internalapi' });
+    await lab.settle();
+    // One that lists what the other has seen come.
+    await lab.start();
+    const before = lab.findPool('internalapi');
+    const ready = before.status?.conditions?.[0]?.message ?? '';
+    assert.ok(ready.endsWith('openstack/s1 (172.17.0.81), openstack/s2 (172.17.0.82)'), ready);
+    await lab.settle(60_000);
+    assert.equal(lab.findPool('internalapi').metadata.resourceVersion, before.metadata.resourceVersion);
+    await lab.stop();
+  });
+
   it('that was made smaller names those who keep addresses outside of it', async () => {
     const lab = await withPool('172.17.0.80-172.17.0.90');
     await lab.service('a', { annotations: { 'metallb.io/loadBalancerIPs': '172.17.0.86' } });

@@ -103,24 +103,31 @@ class Reports {
       const now = this.#statusOf(object, message, context);
       return done({ status: now });
     }
-    // Many Services that come at once change the numbers at once.
-    const rest = (this.#said.get(name) ?? Number.NEGATIVE_INFINITY) + INTERVAL - context.system.uptime();
-    if (rest > 0) return wait({ after: rest });
-    this.#said.set(name, context.system.uptime());
-    return done({ status: this.#statusOf(object, undefined, context) });
+    const rest = this.#restBeforeSaying(name, context);
+    return rest > 0 ? wait({ after: rest }) : done({ status: this.#statusOf(object, undefined, context) });
   }
 
   /** Ends when nobody has an address from the pool, and the server itself agrees. */
   async release(object: IPAddressPool, context: Context): Promise<PoolOutcome> {
     const { name, namespace = '' } = object.metadata;
     if (namespace !== this.#office.namespace) return done();
-    if (this.#office.register.from(name).length > 0)
-      return wait({ status: this.#statusOf(object, undefined, context) });
+    if (this.#office.register.from(name).length > 0) {
+      const rest = this.#restBeforeSaying(name, context);
+      return wait(rest > 0 ? { after: rest } : { status: this.#statusOf(object, undefined, context) });
+    }
     const blocks = await context.client.list(AddressBlock, namespace);
     const isUsed = blocks.some(
       ({ spec }) => spec.space === VIPS && spec.holdings.some(({ network }) => network === name),
     );
     return isUsed ? wait({ after: INTERVAL }) : done();
+  }
+
+  /** Many Services that come at once change the numbers at once. 0: now it is time, and counts as said. */
+  #restBeforeSaying(name: string, { system }: Context): number {
+    const rest = (this.#said.get(name) ?? Number.NEGATIVE_INFINITY) + INTERVAL - system.uptime();
+    if (rest > 0) return rest;
+    this.#said.set(name, system.uptime());
+    return 0;
   }
 
   #statusOf(object: IPAddressPool, fault: string | undefined, { caches, system }: Context): IPAddressPoolStatus {
@@ -137,7 +144,9 @@ class Reports {
         fault: fault ?? pools.faultOf(object),
         register: this.#office.register,
         underlay: this.#office.underlay,
-        advertisements: advertising(object, advertisements).map(({ metadata }) => metadata.name),
+        advertisements: advertising(object, advertisements)
+          .map(({ metadata }) => metadata.name)
+          .sort(),
         overlaps: pool === undefined ? [] : this.#office.networks(caches).overlaps(pool.ranges),
         nearlyFull: this.#nearlyFull,
         now: system.now(),

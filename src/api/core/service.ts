@@ -18,7 +18,10 @@ export interface ServiceSpec {
   loadBalancerIP?: string;
   externalTrafficPolicy?: 'Cluster' | 'Local';
   internalTrafficPolicy?: 'Cluster' | 'Local';
+  healthCheckNodePort?: number;
   sessionAffinity?: 'None' | 'ClientIP';
+  externalIPs?: string[];
+  loadBalancerSourceRanges?: string[];
   externalName?: string;
   publishNotReadyAddresses?: boolean;
   selector?: Record<string, string>;
@@ -31,6 +34,7 @@ export interface ServicePort {
   port: number;
   targetPort?: number | string;
   nodePort?: number;
+  appProtocol?: string;
 }
 
 export interface ServiceIngress {

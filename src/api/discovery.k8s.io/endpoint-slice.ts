@@ -5,7 +5,14 @@ export const EndpointSlice = builtinKind<EndpointSlice>('discovery.k8s.io', 'v1'
 export interface EndpointSlice extends ApiObject {
   addressType: 'IPv4' | 'IPv6' | 'FQDN';
   endpoints: Endpoint[];
-  ports?: { name?: string; protocol?: 'TCP' | 'UDP' | 'SCTP'; port?: number; appProtocol?: string }[];
+  ports?: EndpointPort[];
+}
+
+export interface EndpointPort {
+  name?: string;
+  protocol?: 'TCP' | 'UDP' | 'SCTP';
+  port?: number;
+  appProtocol?: string;
 }
 
 export interface Endpoint {
@@ -13,8 +20,10 @@ export interface Endpoint {
   conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean };
   hostname?: string;
   nodeName?: string;
-  targetRef?: { kind: string; namespace?: string; name: string; uid?: string };
+  targetRef?: { kind?: string; namespace?: string; name?: string; uid?: string };
 }
 
 /** The label that says which Service a slice belongs to. */
 export const SERVICE_NAME = 'kubernetes.io/service-name';
+/** The label that says who keeps a slice. */
+export const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';

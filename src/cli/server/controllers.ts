@@ -13,6 +13,7 @@ import { managerMetrics } from '../../runtime/manager-metrics.ts';
 import type { Metrics } from '../../runtime/metrics.ts';
 import { system } from '../../runtime/system.ts';
 import type { Transport } from '../../runtime/transport.ts';
+import { servicesControllers } from '../../services/index.ts';
 import { vipsControllers } from '../../vips/index.ts';
 import type { AddressOptions } from './address-options.ts';
 import type { WorkloadOptions } from './workload-options.ts';
@@ -65,12 +66,14 @@ export async function startControllers({
       ...vipsControllers({ ...addresses, metrics }),
       ...dnsControllers(),
       ...(workloads.pods === undefined ? [] : podsControllers(workloads.pods)),
+      ...(workloads.services ? servicesControllers() : []),
     ],
     fieldManager: FIELD_MANAGER,
     instance: hostname(),
   });
   metrics.collect(() => managerMetrics(manager.report()));
   manager.start();
-  const names = ['ipam', 'vips', 'dns', ...(workloads.pods === undefined ? [] : ['pods'])];
+  const own = [...(workloads.pods === undefined ? [] : ['pods']), ...(workloads.services ? ['services'] : [])];
+  const names = ['ipam', 'vips', 'dns', ...own];
   return { names, stop: () => manager.stop({ within: GRACE }) };
 }

@@ -1,0 +1,5 @@
+import type { Controller } from '../runtime/controller.ts';
+import { endpointSlices } from './endpoints/slices.controller.ts';
+
+/** What keeps endpoints of Services, where no kube-controller-manager does. */
+export const servicesControllers = (): Controller[] => [endpointSlices()];

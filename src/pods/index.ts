@@ -4,6 +4,7 @@ import { evictions } from './nodes/evictions.controller.ts';
 import { nodeHealth, nodeTaints } from './nodes/health.controller.ts';
 import { podRanges } from './nodes/ranges.controller.ts';
 import { scheduler } from './scheduler.controller.ts';
+import { workloadControllers } from './workloads/index.ts';
 
 export { podsAdmission } from './admission.ts';
 
@@ -24,4 +25,5 @@ export const podsControllers = ({ podCidr, nodePatience = PATIENCE }: PodsOption
   nodeTaints(),
   evictions(),
   scheduler(),
+  ...workloadControllers(),
 ];

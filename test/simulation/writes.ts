@@ -206,7 +206,7 @@ export class Writes {
   #finish(target: Target, before: JsonObject, result: JsonObject): JsonObject {
     const { kind, name, subresource } = target;
     if (subresource === 'status') {
-      const { status: _, ...rest } = before;
+      const { status: _, ...rest } = withAnnotationsOf(kind, before, result);
       const status = result['status'];
       return this.#store.put(resourceOf(kind), keyIn(target), status === undefined ? rest : { ...rest, status });
     }
@@ -256,6 +256,13 @@ function graceOf(kind: Kind, object: JsonObject, options: JsonObject): number {
   const phase = at(object, ['status', 'phase']);
   if (phase === 'Succeeded' || phase === 'Failed') return 0;
   return Number(options['gracePeriodSeconds'] ?? spec['terminationGracePeriodSeconds'] ?? 30);
+}
+
+/** Workloads have annotations that go along with their status. */
+function withAnnotationsOf({ group }: Kind, before: JsonObject, result: JsonObject): JsonObject {
+  const annotations = metadataOf(result)['annotations'];
+  if (group !== 'apps' || annotations === undefined) return before;
+  return { ...before, metadata: { ...metadataOf(before), annotations } };
 }
 
 const keyIn = ({ namespace, name }: Target): string => `${namespace}/${name}`;

@@ -1,0 +1,6 @@
+import type { Controller } from '../../runtime/controller.ts';
+import { deployments } from './deployment.controller.ts';
+import { replicaSets } from './replica-set.controller.ts';
+
+/** What a kube-controller-manager does for workloads elsewhere. */
+export const workloadControllers = (): Controller[] => [replicaSets(), deployments()];

@@ -1,0 +1,127 @@
+import type { PodTemplate } from '../../api/apps/workloads.ts';
+import { Pod } from '../../api/core/pod.ts';
+import type { ApiObject } from '../../api/object.ts';
+import { ApiError } from '../../api/status.ts';
+import type { Context } from '../../runtime/controller.ts';
+import { asError } from '../../runtime/log.ts';
+import { refOf } from '../../runtime/ref.ts';
+import { podName, podOf } from './template.ts';
+import type { Unheard } from './unheard.ts';
+
+type Tools = Pick<Context, 'client' | 'events' | 'system'> & { readonly unheard: Unheard<Pod> };
+
+/** Names that a workload may have used: whether the server made the pod was never heard, or it refused to. */
+export class SpareNames {
+  readonly #names = new Map<string, string[]>();
+
+  take(owner: string): string | undefined {
+    const names = this.#names.get(owner);
+    const name = names?.shift();
+    if (names?.length === 0) this.#names.delete(owner);
+    return name;
+  }
+
+  keep(owner: string, name: string): void {
+    this.#names.set(owner, [...(this.#names.get(owner) ?? []), name]);
+  }
+
+  forget(owner: string): void {
+    this.#names.delete(owner);
+  }
+}
+
+/**
+ * Makes so many pods: first one, then twice as many each time, so that what is always refused is not asked for hundreds of
+ * times. The names are ours, so that a pod whose making was never confirmed is asked for again and not made again.
+ * @returns the first refusal
+ */
+export async function createPods(
+  owner: ApiObject,
+  template: PodTemplate,
+  count: number,
+  tools: Tools & { readonly spare: SpareNames },
+): Promise<Error | undefined> {
+  let left = count;
+  for (let batch = 1; left > 0; batch *= 2) {
+    const size = Math.min(batch, left);
+    const made = await Promise.all(Array.from({ length: size }, () => createPod(owner, template, tools)));
+    const refusal = made.find((each) => each !== undefined);
+    if (refusal !== undefined) return refusal;
+    left -= size;
+  }
+  return undefined;
+}
+
+async function createPod(
+  owner: ApiObject,
+  template: PodTemplate,
+  tools: Tools & { readonly spare: SpareNames },
+): Promise<Error | undefined> {
+  const { uid, name: base } = owner.metadata;
+  const name = tools.spare.take(uid) ?? podName(base, tools.system);
+  const error = await makePod(owner, template, name, tools);
+  if (error !== undefined) tools.spare.keep(uid, name);
+  return error;
+}
+
+/** Makes one pod of this name, unless the owner has it already. */
+export async function makePod(
+  owner: ApiObject,
+  template: PodTemplate,
+  name: string,
+  { client, events, unheard }: Tools,
+): Promise<Error | undefined> {
+  const { uid, namespace = '' } = owner.metadata;
+  unheard.expectNew(uid, { namespace, name });
+  try {
+    await client.create(Pod, podOf(owner, template, name));
+    events.normal(owner, 'SuccessfulCreate', `Created pod: ${name}`);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'AlreadyExists') {
+      const found = await client.get(Pod, name, namespace).catch(() => undefined);
+      if (found?.metadata.ownerReferences?.some((reference) => reference.uid === uid) === true) {
+        unheard.check(uid, { namespace, name });
+        return undefined;
+      }
+    }
+    unheard.forget(uid, { namespace, name });
+    if (isRefusal(error) && !isForEndOfNamespace(error)) {
+      events.warning(owner, 'FailedCreate', `Error creating: ${error.message}`);
+    }
+    return asError(error);
+  }
+}
+
+/** @returns the first refusal */
+export async function deletePods(owner: ApiObject, pods: readonly Pod[], tools: Tools): Promise<Error | undefined> {
+  const ends = await Promise.all(pods.map((pod) => deletePod(owner, pod, tools)));
+  return ends.find((each) => each !== undefined);
+}
+
+export async function deletePod(
+  owner: ApiObject,
+  pod: Pod,
+  { client, events, unheard }: Tools,
+): Promise<Error | undefined> {
+  const { uid } = pod.metadata;
+  unheard.expectEnd(owner.metadata.uid, pod);
+  try {
+    const wasThere = await client.delete(Pod, refOf(pod), { uid });
+    if (!wasThere) unheard.check(owner.metadata.uid, refOf(pod));
+    if (wasThere) events.normal(owner, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
+    return undefined;
+  } catch (error) {
+    // Another pod has the name by now: this one is gone.
+    if (error instanceof ApiError && error.code === 409) return undefined;
+    unheard.forget(owner.metadata.uid, refOf(pod));
+    if (isRefusal(error)) events.warning(owner, 'FailedDelete', `Error deleting: ${error.message}`);
+    return asError(error);
+  }
+}
+
+const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.code >= 400 && error.code < 500 && error.code !== 429;
+
+const isForEndOfNamespace = ({ status }: ApiError): boolean =>
+  status.details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true;

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { JsonObject } from '../../src/api/json.ts';
+import { PretendedCluster } from './pretended-cluster.ts';
+
+const deployment = (name: string, spec: JsonObject = {}): JsonObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name },
+  spec: {
+    replicas: 3,
+    selector: { matchLabels: { app: name } },
+    template: {
+      metadata: { labels: { app: name } },
+      spec: { terminationGracePeriodSeconds: 1, containers: [{ name: 'main', image: 'web:1' }] },
+    },
+    ...spec,
+  },
+});
+
+describe('rollouts under kubectl', { concurrency: 4 }, () => {
+  let cluster: PretendedCluster;
+  before(async () => {
+    cluster = await PretendedCluster.start();
+  });
+  after(() => cluster.stop());
+
+  test('rollout status waits for a new Deployment, and wait for its being available', async () => {
+    await cluster.ok('apply -f -', deployment('new'));
+    const [status, wait] = await Promise.all([
+      cluster.ok('rollout status deployment/new --timeout=30s'),
+      cluster.ok('wait deployment/new --for=condition=Available --timeout=30s'),
+    ]);
+    assert.match(status, /deployment "new" successfully rolled out\n$/);
+    assert.equal(wait, 'deployment.apps/new condition met\n');
+    assert.match(await cluster.ok('get deployment new'), /^new +3\/3 +3 +3 /m);
+  });
+
+  test('set image makes a revision, history tells of it, undo goes back', async () => {
+    await cluster.ok('apply -f -', deployment('history'));
+    await cluster.ok('rollout status deployment/history --timeout=30s');
+    await cluster.ok('set image deployment/history main=web:2');
+    await cluster.ok('annotate deployment/history kubernetes.io/change-cause=second');
+    await cluster.ok('rollout status deployment/history --timeout=30s');
+    assert.match(await cluster.ok('rollout history deployment/history'), /^1 +<none>\n2 +second$/m);
+    assert.match(await cluster.ok('rollout history deployment/history --revision=2'), /Image:\s+web:2/);
+    await cluster.ok('rollout undo deployment/history');
+    await cluster.ok('rollout status deployment/history --timeout=30s');
+    const image = 'jsonpath={.items[*].spec.containers[0].image}';
+    assert.equal(await cluster.ok(['get', 'pods', '-l', 'app=history', '-o', image]), 'web:1 web:1 web:1');
+    assert.match(await cluster.ok('rollout history deployment/history'), /^2 +second\n3 /m);
+    await cluster.ok('rollout undo deployment/history --to-revision=2');
+    await cluster.ok('rollout status deployment/history --timeout=30s');
+    assert.equal(await cluster.ok(['get', 'pods', '-l', 'app=history', '-o', image]), 'web:2 web:2 web:2');
+  });
+
+  test('restart replaces every pod', async () => {
+    await cluster.ok('apply -f -', deployment('again'));
+    await cluster.ok('rollout status deployment/again --timeout=30s');
+    const names = async () => (await cluster.ok('get pods -l app=again -o name')).trim().split('\n');
+    const before = new Set(await names());
+    await cluster.ok('rollout restart deployment/again');
+    await cluster.ok('rollout status deployment/again --timeout=30s');
+    await cluster.ok('wait pods -l app=again --for=condition=Ready --timeout=30s');
+    const after = (await names()).filter((name) => before.has(name));
+    assert.deepEqual(after, []);
+  });
+
+  test('pause holds changes back, resume lets them go, scale works in between', async () => {
+    await cluster.ok('apply -f -', deployment('pausing'));
+    await cluster.ok('rollout status deployment/pausing --timeout=30s');
+    await cluster.ok('rollout pause deployment/pausing');
+    await cluster.ok('set env deployment/pausing COLOR=blue');
+    await cluster.ok('scale deployment/pausing --replicas=5');
+    await cluster.ok('wait deployment/pausing --for=jsonpath={.status.availableReplicas}=5 --timeout=30s');
+    const colors = () => cluster.ok(['get', 'pods', '-l', 'app=pausing', '-o', 'jsonpath={..env}']);
+    assert.equal(await colors(), '');
+    assert.match(await cluster.ok('get deployment pausing -o yaml'), /reason: DeploymentPaused/);
+    await cluster.ok('rollout resume deployment/pausing');
+    assert.match(await cluster.ok('rollout status deployment/pausing --timeout=30s'), /successfully rolled out/);
+    assert.equal((await colors()).match(/blue/g)?.length, 5);
+  });
+
+  test('a rollout that makes no progress is told of', async () => {
+    const unready = { metadata: { labels: { app: 'stuck' }, annotations: { 'test/unready': 'true' } } };
+    const { template } = deployment('stuck')['spec'] as { template: JsonObject };
+    await cluster.ok(
+      'apply -f -',
+      deployment('stuck', { progressDeadlineSeconds: 2, template: { ...template, ...unready } }),
+    );
+    const { code, stderr } = await cluster.run('rollout status deployment/stuck --timeout=30s');
+    assert.equal(code, 1);
+    assert.match(stderr, /deployment "stuck" exceeded its progress deadline/);
+    assert.match(
+      await cluster.ok('describe deployment stuck'),
+      /Available +False +MinimumReplicasUnavailable\n +Progressing +False +ProgressDeadlineExceeded/,
+    );
+  });
+
+  test('what goes with a Deployment is gone with it', async () => {
+    await cluster.ok('apply -f -', deployment('gone'));
+    await cluster.ok('rollout status deployment/gone --timeout=30s');
+    await cluster.ok('delete deployment gone --cascade=foreground --timeout=30s');
+    assert.equal(await cluster.ok('get pods,replicasets -l app=gone -o name'), '');
+  });
+
+  test('endpoints follow the pods of a Service', async () => {
+    await cluster.ok('apply -f -', deployment('served', { replicas: 2 }));
+    await cluster.ok('expose deployment served --port=80 --target-port=8080');
+    await cluster.ok('rollout status deployment/served --timeout=30s');
+    const addresses = async (kind: string, path: string) =>
+      (await cluster.ok(['get', kind, '-l', 'kubernetes.io/service-name=served', '-o', `jsonpath={${path}}`]))
+        .split(' ')
+        .sort();
+    const pods = (await cluster.ok(['get', 'pods', '-l', 'app=served', '-o', 'jsonpath={.items[*].status.podIP}']))
+      .split(' ')
+      .sort();
+    assert.deepEqual(
+      await addresses('endpointslices', '.items[*].endpoints[?(@.conditions.ready)].addresses[0]'),
+      pods,
+    );
+  });
+});

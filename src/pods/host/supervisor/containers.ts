@@ -1,0 +1,172 @@
+import { mkdirSync, readdirSync } from 'node:fs';
+import { rm, rmdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Cgroups } from '../../../linux/cgroups.ts';
+import { type Clock, sleep } from '../../../runtime/clock.ts';
+import type { ContainerSpec, ContainerState, ExecSpec, SandboxSpec, SandboxState } from '../runtime.ts';
+import { asStartError, Container } from './container.ts';
+import { type Execution, execute } from './exec.ts';
+import type { LogStream } from './log-file.ts';
+import type { HostView } from './root.ts';
+import { Sandbox } from './sandbox.ts';
+
+export interface ContainersOptions {
+  readonly clock: Clock;
+  readonly cgroups: Cgroups;
+  readonly view: HostView;
+  /** The group that all groups of this host are in. */
+  readonly group: string;
+  readonly layers: string;
+  readonly changed: (state: ContainerState) => void;
+}
+
+/** All that runs on this host. Calls may be repeated, and may come while others are at work. */
+export class Containers {
+  readonly #options: ContainersOptions;
+  readonly #sandboxes = new Map<string, Sandbox>();
+  readonly #containers = new Map<string, Container>();
+  readonly #starting = new Map<string, Promise<ContainerState>>();
+  #executions = 0;
+
+  constructor(options: ContainersOptions) {
+    this.#options = options;
+  }
+
+  /** Ends and removes what a supervisor before this one has left behind. */
+  async clean(): Promise<void> {
+    const { cgroups, group, layers, clock } = this.#options;
+    mkdirSync(layers, { recursive: true, mode: 0o700 });
+    for (const name of cgroups.below(group)) {
+      if (name === SUPERVISOR) continue;
+      await empty(cgroups, `${group}/${name}`, clock);
+    }
+    for (const name of readdirSync(layers)) await rm(path.join(layers, name), { recursive: true, force: true });
+  }
+
+  list(): { sandboxes: SandboxState[]; containers: ContainerState[] } {
+    return {
+      sandboxes: [...this.#sandboxes.values()].map(({ state }) => state),
+      containers: [...this.#containers.values()].map(({ state }) => state),
+    };
+  }
+
+  get isEmpty(): boolean {
+    return this.#sandboxes.size === 0 && this.#starting.size === 0;
+  }
+
+  createSandbox(spec: SandboxSpec): SandboxState {
+    requireName(spec.id);
+    const { cgroups, group } = this.#options;
+    const sandbox = this.#sandboxes.get(spec.id) ?? new Sandbox(spec, { cgroups, group: `${group}/${spec.id}` });
+    this.#sandboxes.set(spec.id, sandbox);
+    return sandbox.state;
+  }
+
+  async removeSandbox(id: string): Promise<void> {
+    const sandbox = this.#sandboxes.get(id);
+    if (sandbox === undefined) return;
+    await Promise.allSettled(this.#starting.values());
+    const containers = [...this.#containers.values()].filter((container) => container.sandbox === sandbox);
+    await Promise.all(containers.map((container) => this.#end(container)));
+    await Promise.all(containers.map(({ spec }) => this.removeContainer(spec.id)));
+    const { cgroups, clock } = this.#options;
+    await empty(cgroups, sandbox.group, clock);
+    if (this.#sandboxes.delete(id)) sandbox.close();
+  }
+
+  startContainer(spec: ContainerSpec): Promise<ContainerState> {
+    const known = this.#containers.get(spec.id);
+    if (known !== undefined) return Promise.resolve(known.state);
+    const begun = this.#starting.get(spec.id);
+    if (begun !== undefined) return begun;
+    const starting = this.#start(spec).finally(() => this.#starting.delete(spec.id));
+    this.#starting.set(spec.id, starting);
+    return starting;
+  }
+
+  signal(id: string, signal: NodeJS.Signals): void {
+    this.#containers.get(id)?.signal(signal);
+  }
+
+  async removeContainer(id: string): Promise<void> {
+    const container = this.#containers.get(id);
+    if (container === undefined) return;
+    if (container.pid !== undefined) throw new Error(`container ${container.spec.name} still runs: end it first`);
+    await container.remove();
+    await removeEmptyFolders(path.dirname(container.spec.logFile), 2);
+    this.#containers.delete(id);
+  }
+
+  execute(
+    spec: ExecSpec,
+    write: (stream: LogStream, chunk: Buffer) => Promise<unknown> | undefined,
+  ): Promise<Execution> {
+    const { cgroups, clock } = this.#options;
+    this.#executions += 1;
+    return execute(spec, this.container(spec.containerId), { clock, cgroups, part: `exec-${this.#executions}`, write });
+  }
+
+  container(id: string): Container {
+    const container = this.#containers.get(id);
+    if (container === undefined) throw new Error(`there is no container ${id} on this host`);
+    return container;
+  }
+
+  async removeAll(): Promise<void> {
+    await Promise.all([...this.#sandboxes.keys()].map((id) => this.removeSandbox(id)));
+  }
+
+  async #start(spec: ContainerSpec): Promise<ContainerState> {
+    requireName(spec.id);
+    const sandbox = this.#sandboxes.get(spec.sandbox);
+    if (sandbox === undefined) throw asStartError(new Error(`there is no sandbox ${spec.sandbox} on this host`));
+    const container = new Container(spec, sandbox, {
+      ...this.#options,
+      changed: ({ state }) => this.#options.changed(state),
+    });
+    try {
+      await container.start();
+    } catch (error) {
+      await container.remove();
+      throw asStartError(error);
+    }
+    this.#containers.set(spec.id, container);
+    this.#options.changed(container.state);
+    return container.state;
+  }
+
+  async #end(container: Container): Promise<void> {
+    container.signal('SIGKILL');
+    await container.ended;
+  }
+}
+
+/** The group that the supervisor itself is in. */
+export const SUPERVISOR = 'supervisor';
+
+async function empty(cgroups: Cgroups, group: string, clock: Clock): Promise<void> {
+  for (let tries = 0; !cgroups.remove(group); tries += 1) {
+    if (tries === PATIENCE) throw new Error(`processes of ${group} do not end: ${cgroups.processes(group).join(', ')}`);
+    cgroups.kill(group);
+    await sleep(clock, 20);
+  }
+}
+
+/** Processes that wait for a disk end when it answers. */
+const PATIENCE = 500;
+
+/** Identifiers become names of folders and groups. */
+function requireName(id: string): void {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/.test(id) || id === SUPERVISOR)
+    throw new Error(`${JSON.stringify(id)} cannot be the name of a sandbox or a container`);
+}
+
+async function removeEmptyFolders(folder: string, levels: number): Promise<void> {
+  if (levels === 0) return;
+  try {
+    await rmdir(folder);
+  } catch {
+    return;
+  }
+  await removeEmptyFolders(path.dirname(folder), levels - 1);
+}

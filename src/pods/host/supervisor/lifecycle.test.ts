@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { needsRoot } from '../../../linux/network.fixture.ts';
+import { StartError } from '../runtime.ts';
+import { TestHost } from './runtime.fixture.ts';
+
+test('a container runs its command with its environment, and says how it ended', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const { stdout, stderr, ...state } = await host.run('echo "$GREETING"; hostname; echo complaint >&2; exit 7', {
+    env: [
+      ['PATH', '/usr/bin:/bin'],
+      ['GREETING', 'hello  world'],
+    ],
+    labels: { some: 'label' },
+  });
+  assert.equal(stdout, 'hello  world\ninside\n');
+  assert.equal(stderr, 'complaint\n');
+  assert.deepEqual([state.phase, state.exitCode, state.signal], ['ended', 7, undefined]);
+  assert.deepEqual(state.labels, { some: 'label' });
+});
+
+test('a container ends by a signal, which its first process may handle', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const polite = await host.start('trap "echo bye; exit 3" TERM; echo ready; while :; do sleep 0.05; done');
+  const rude = await host.start('sleep 1000 & sleep 1000');
+  await host.runtime.signal(polite.id, 'SIGTERM');
+  await host.runtime.signal(rude.id, 'SIGKILL');
+  assert.equal((await host.end(polite)).exitCode, 3);
+  const killed = await host.end(rude);
+  assert.deepEqual([killed.exitCode, killed.signal], [137, 9]);
+});
+
+test('all processes of a container end with its first one', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const state = await host.run('setsid sleep 9312345 & setsid sh -c "sleep 9312345" & exit 0');
+  assert.equal(state.exitCode, 0);
+  assert.doesNotMatch(execFileSync('ps', ['ax'], { encoding: 'utf8' }), /sleep 9312345/);
+});
+
+test('a command that cannot begin is refused with the words of a kubelet', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const refused = async (command: readonly string[], spec = {}): Promise<string> => {
+    const error = await host.start(command, spec).then(
+      () => assert.fail('it has begun'),
+      (thrown: unknown) => thrown,
+    );
+    assert.ok(error instanceof StartError);
+    return `${error.reason}: ${error.message}`;
+  };
+  assert.equal(await refused(['nonsense']), 'RunContainerError: exec: "nonsense": executable file not found in $PATH');
+  assert.equal(await refused(['/no/such']), 'RunContainerError: exec: "/no/such": no such file or directory');
+  assert.equal(await refused(['/etc/passwd']), 'RunContainerError: exec: "/etc/passwd": permission denied');
+  assert.equal(
+    await refused(['true'], { workingDirectory: '/no/such' }),
+    'CreateContainerError: the working directory /no/such cannot be entered: there is no such directory',
+  );
+  assert.deepEqual((await host.runtime.list()).containers, []);
+});
+
+test('starting, signalling and removing may be repeated', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const sandbox = await host.sandbox('one');
+  const id = 'the-container';
+  const [first, second] = await Promise.all([
+    host.start('sleep 1000', { id, sandbox }),
+    host.start('sleep 1000', { id, sandbox }),
+  ]);
+  assert.equal(first.pid, second.pid);
+  await assert.rejects(host.runtime.removeContainer(id), /still runs/);
+  await host.runtime.signal(id, 'SIGKILL');
+  await host.end({ id });
+  await host.runtime.signal(id, 'SIGTERM');
+  for (const _ of ['once', 'again']) await host.runtime.removeContainer(id);
+  for (const _ of ['once', 'again']) await host.runtime.removeSandbox('one');
+  assert.deepEqual(await host.runtime.list(), { sandboxes: [], containers: [] });
+});
+
+test('a command is executed inside, with input, output and exit code of its own', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const container = await host.start('echo mine > /tmp/file; sleep 1000');
+  const result = await host.exec(container, 'cat; cat /tmp/file; hostname; echo no >&2; exit 9', { input: 'given\n' });
+  assert.deepEqual(result, { stdout: 'given\nmine\ninside\n', stderr: 'no\n', exitCode: 9 });
+  await assert.rejects(host.exec(container, ['nonsense']), /executable file not found/);
+});

@@ -8,7 +8,6 @@ import type { Space } from '../ledger/space.ts';
 import type { Caches } from '../runtime/cache.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { Contest } from './contest.ts';
-import { importReservations } from './import.ts';
 import { keptOut } from './kept-out.ts';
 import { Networks } from './networks.ts';
 import { isFor } from './plan.ts';
@@ -29,7 +28,6 @@ export class Environment {
   #networks: Networks | undefined;
   /** The version of what others give from that the networks were made with. */
   #keptOut = '';
-  #imported = false;
 
   constructor({ ledger, namespace, coolDown }: { ledger: Ledger; namespace: string; coolDown: number }) {
     this.ledger = ledger;
@@ -55,18 +53,6 @@ export class Environment {
     this.#networks = netConfig === undefined ? undefined : new Networks(netConfig, ranges);
     for (const pool of this.#networks?.pools ?? []) this.space.addPool(pool);
     return this.#networks;
-  }
-
-  /** Before the first address is given: what is promised in Reservations must be known. */
-  async takeInReservations(caches: Caches): Promise<void> {
-    if (this.#imported) return;
-    await importReservations({
-      ledger: this.ledger,
-      space: this.space,
-      reservations: caches.of(Reservation).list(this.space.namespace),
-      ipSetOf: (reservation) => caches.of(IPSet).get(refOf(reservation)),
-    });
-    this.#imported = true;
   }
 }
 

@@ -1,13 +1,13 @@
 import { Address } from '../api/address.ts';
 import type { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Outcome } from '../ledger/ledger.ts';
 import type { Request, Space } from '../ledger/space.ts';
 import { holderOf } from './allocator.ts';
 import { isFor } from './plan.ts';
 
 export interface ImportOptions {
-  readonly ledger: Ledger;
+  readonly hold: (requests: readonly Request[]) => Promise<readonly Outcome[]>;
   readonly space: Space;
   readonly reservations: readonly Reservation[];
   readonly ipSetOf: (reservation: Reservation) => IPSet | undefined;
@@ -17,7 +17,7 @@ export interface ImportOptions {
  * Puts on record what Reservations say that the ledger does not know of: those that were written before there was a ledger, restored
  * from a backup, or written by hand. Without it their addresses would look free.
  */
-export async function importReservations({ ledger, space, reservations, ipSetOf }: ImportOptions): Promise<void> {
+export async function importReservations({ hold, space, reservations, ipSetOf }: ImportOptions): Promise<void> {
   const requests = reservations.flatMap((reservation): Request[] => {
     const ipSet = ipSetOf(reservation);
     const holder =
@@ -30,7 +30,7 @@ export async function importReservations({ ledger, space, reservations, ipSetOf 
       return [{ holder, network, subnet, from: address }];
     });
   });
-  for (const outcome of await ledger.hold(space, requests)) if (outcome.is === 'unknown') throw outcome.error;
+  for (const outcome of await hold(requests)) if (outcome.is === 'unknown') throw outcome.error;
 }
 
 const reservationAsHolder = ({ metadata: { name, uid } }: Reservation) => ({

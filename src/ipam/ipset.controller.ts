@@ -11,7 +11,8 @@ import { done, failed, type Outcome, wait } from '../runtime/outcome.ts';
 import { refOf } from '../runtime/ref.ts';
 import { nextStatus } from '../runtime/status.ts';
 import { type Allotment, allot } from './allocator.ts';
-import { byAge, type Environment, Environments } from './environment.ts';
+import { byAge, type Environment, Environments, UNDERLAY } from './environment.ts';
+import { importReservations } from './import.ts';
 import { record, releaseAll, releaseSurplus, requireThatLost } from './record.ts';
 import { FINALIZER } from './reservation.ts';
 import { reservationsOf } from './status.ts';
@@ -20,7 +21,19 @@ import { reservationsOf } from './status.ts';
 export const ipSets = ({ coolDown }: { coolDown: number }): Controller => ({
   name: IPSet.plural,
   start(host) {
-    const environments = new Environments({ ledger: Ledger.of(host), coolDown });
+    const ledger = Ledger.of(host);
+    // Whoever gives the first address, be it to a Service: what is promised in Reservations must be known.
+    ledger.prepareWith(UNDERLAY, async (space, hold) => {
+      const [reservations, known] = [host.informers.of(Reservation), host.informers.of(IPSet)];
+      await Promise.all([reservations.whenSynced(), known.whenSynced()]);
+      await importReservations({
+        hold,
+        space,
+        reservations: reservations.cache.list(space.namespace),
+        ipSetOf: (reservation) => known.cache.get(refOf(reservation)),
+      });
+    });
+    const environments = new Environments({ ledger, coolDown });
     return controller({
       for: IPSet,
       watches: [
@@ -49,7 +62,6 @@ type IPSetOutcome = Outcome<IPSetStatus>;
 
 async function reserve(environment: Environment, ipSets: readonly IPSet[], context: Context): Promise<IPSetOutcome[]> {
   const { caches, client } = context;
-  await environment.takeInReservations(caches);
   const networks = environment.networks(caches);
   if (networks === undefined) return ipSets.map((ipSet) => withoutNetConfig(ipSet, environment, context));
   const applicants = ipSets.map((ipSet) => ({ ipSet, reservation: caches.of(Reservation).get(refOf(ipSet)) }));

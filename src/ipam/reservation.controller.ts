@@ -2,7 +2,7 @@ import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import { Ledger } from '../ledger/ledger.ts';
-import type { Holding, Space } from '../ledger/space.ts';
+import type { Holding, Request, Space } from '../ledger/space.ts';
 import type { Client } from '../runtime/client.ts';
 import { type Controller, controller } from '../runtime/controller.ts';
 import { removeFinalizers } from '../runtime/finalizers.ts';
@@ -42,7 +42,8 @@ export const reservations = ({ coolDown }: { coolDown: number }): Controller => 
         if (deletionTimestamp !== undefined) {
           await removeFinalizers(client, Reservation, reservation, FINALIZERS);
         } else if (await isNewest(reservation, client)) {
-          await importReservations({ ledger, space, reservations: [reservation], ipSetOf: () => undefined });
+          const hold = (requests: readonly Request[]) => ledger.hold(space, requests);
+          await importReservations({ hold, space, reservations: [reservation], ipSetOf: () => undefined });
         }
         return done();
       },

@@ -80,6 +80,24 @@ describe('a ledger', () => {
     assert.equal(writes(all), 1);
   });
 
+  it('gives nothing in a space before what must come first there is done, and tries that again when it failed', async () => {
+    const all = blocks();
+    const { ledger } = await ledgerIn(all);
+    const space = underlay(ledger);
+    let attempts = 0;
+    ledger.prepareWith('underlay', async (_, hold) => {
+      attempts += 1;
+      if (attempts === 1) throw new Error('nobody knows yet');
+      await hold([request('first', address('10.0.0.1'))]);
+    });
+    const pool = poolOf(space, '10.0.0.0/24');
+    assert.deepEqual((await ledger.hold(space, [request('a', pool)])).map(textOf), ['unknown']);
+    assert.deepEqual(onRecord(all), []);
+    const both = await Promise.all(['b', 'c'].map((name) => ledger.hold(space, [request(name, pool)])));
+    assert.deepEqual(both.flat().map(textOf), ['10.0.0.2', '10.0.0.3']);
+    assert.equal(attempts, 2);
+  });
+
   it('releases once what two want to release at the same moment', async () => {
     const all = blocks();
     const { ledger } = await ledgerIn(all);

@@ -14,6 +14,9 @@ export type Outcome =
   /** It may or may not be on record by now; asking again finds out. */
   | { readonly is: 'unknown'; readonly error: Error };
 
+/** What must have been done before the first address of a space is given. `hold` does not wait for that. */
+export type Preparation = (space: Space, hold: (requests: readonly Request[]) => Promise<Outcome[]>) => Promise<void>;
+
 export interface LedgerOptions {
   readonly client: Client;
   readonly clock: Clock;
@@ -28,6 +31,8 @@ export class Ledger {
   readonly #clock: Clock;
   /** Namespace → name of the space → the space. */
   readonly #spaces = new Map<string, Map<string, Entry>>();
+  /** Name of a space → what comes first there. */
+  readonly #preparations = new Map<string, Preparation>();
 
   constructor({ client, clock }: LedgerOptions) {
     this.#client = client;
@@ -46,6 +51,11 @@ export class Ledger {
     return ledger;
   }
 
+  /** For spaces of this name in every namespace, whoever asks for the first address there. */
+  prepareWith(name: string, preparation: Preparation): void {
+    this.#preparations.set(name, preparation);
+  }
+
   space(namespace: string, name: string): Space {
     return this.#entry(namespace, name).space;
   }
@@ -57,8 +67,16 @@ export class Ledger {
   }
 
   /** Addresses are looked for in the order of the requests, and recorded together. One outcome for each. */
-  hold(space: Space, requests: readonly Request[]): Promise<Outcome[]> {
-    return Promise.all(requests.map((request) => this.#hold(space, request)));
+  async hold(space: Space, requests: readonly Request[]): Promise<Outcome[]> {
+    const entry = this.#entry(space.namespace, space.name);
+    if (!entry.isPrepared) {
+      try {
+        await this.#prepare(entry);
+      } catch (error) {
+        return requests.map(() => ({ is: 'unknown', error: asError(error) }));
+      }
+    }
+    return this.#holdAll(space, requests);
   }
 
   /**
@@ -81,6 +99,23 @@ export class Ledger {
     const { space } = this.#entry(namespace, block.spec.space);
     if (now !== undefined) space.observe(now);
     else space.forget(name, uid);
+  }
+
+  /** Once, however many ask meanwhile; what failed is tried again when somebody asks again. */
+  async #prepare(entry: Entry): Promise<void> {
+    const { space } = entry;
+    const preparation = this.#preparations.get(space.name);
+    entry.preparing ??= preparation?.(space, (requests) => this.#holdAll(space, requests)) ?? Promise.resolve();
+    try {
+      await entry.preparing;
+      entry.isPrepared = true;
+    } finally {
+      entry.preparing = undefined;
+    }
+  }
+
+  #holdAll(space: Space, requests: readonly Request[]): Promise<Outcome[]> {
+    return Promise.all(requests.map((request) => this.#hold(space, request)));
   }
 
   async #hold(space: Space, request: Request): Promise<Outcome> {
@@ -111,7 +146,8 @@ export class Ledger {
     let entry = spaces.get(name);
     if (entry === undefined) {
       const space = new Space({ namespace, name });
-      entry = { space, writer: new BlockWriter({ client: this.#client, space }) };
+      const writer = new BlockWriter({ client: this.#client, space });
+      entry = { space, writer, isPrepared: false, preparing: undefined };
       spaces.set(name, entry);
     }
     return entry;
@@ -124,6 +160,8 @@ const endOf = (ms: number): string => timestamp(Math.ceil(ms / 1000) * 1000);
 interface Entry {
   readonly space: Space;
   readonly writer: BlockWriter;
+  isPrepared: boolean;
+  preparing: Promise<void> | undefined;
 }
 
 const ledgers = new WeakMap<Informers, Ledger>();

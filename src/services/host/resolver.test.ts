@@ -23,7 +23,7 @@ describe('the resolver of a host', () => {
       address: '127.0.0.1',
       port: 0,
       answer: (question) => zone.answer(question),
-      upstream: [],
+      upstream: () => [],
       log: silentLog,
     });
     client.setServers([`127.0.0.1:${resolver.port}`]);

@@ -11,7 +11,7 @@ export interface ResolverOptions {
   /** The answers that are ours to give. */
   readonly answer: (question: Question) => Reply | undefined;
   /** Who is asked for all other names. */
-  readonly upstream: readonly string[];
+  readonly upstream: () => readonly string[];
   readonly log: Log;
 }
 
@@ -36,12 +36,17 @@ export class Resolver {
   static async start(options: ResolverOptions): Promise<Resolver> {
     const resolver = new Resolver(options);
     const { address, port } = options;
-    resolver.#udp.bind(port, address);
-    await once(resolver.#udp, 'listening');
-    resolver.#udp.on('error', (error) => options.log.warn('the resolver had trouble with its socket', { error }));
-    resolver.#tcp.listen(resolver.port, address);
-    await once(resolver.#tcp, 'listening');
-    return resolver;
+    try {
+      resolver.#udp.bind(port, address);
+      await once(resolver.#udp, 'listening');
+      resolver.#udp.on('error', (error) => options.log.warn('the resolver had trouble with its socket', { error }));
+      resolver.#tcp.listen(resolver.port, address);
+      await once(resolver.#tcp, 'listening');
+      return resolver;
+    } catch (error) {
+      resolver.#udp.close();
+      throw error;
+    }
   }
 
   get port(): number {

@@ -3,7 +3,7 @@ import { EndpointSlice, SERVICE_NAME } from '../../api/discovery.k8s.io/endpoint
 import { forgetConnections } from '../../linux/connections.ts';
 import { runNftScript } from '../../linux/nft-script.ts';
 import { index } from '../../runtime/cache.ts';
-import type { System } from '../../runtime/clock.ts';
+import { type System, sleep } from '../../runtime/clock.ts';
 import type { Informers } from '../../runtime/informers.ts';
 import { asError, type Log } from '../../runtime/log.ts';
 import { keyOfObject, refOfKey } from '../../runtime/ref.ts';
@@ -21,6 +21,8 @@ export interface ServiceProxyOptions {
   readonly host: ProxyHost;
   /** Services that are answered on this very host, whatever their endpoints are: where, by namespace/name. */
   readonly here?: ReadonlyMap<string, readonly { readonly address: string; readonly port: number }[]>;
+  /** Told what is wrong, and that nothing is any more. */
+  readonly trouble?: (message: string | undefined) => void;
 }
 
 /** After a failure the kernel is told everything anew, at the latest after so many milliseconds. */
@@ -32,9 +34,9 @@ export class ServiceProxy {
   readonly #services;
   readonly #slices;
   readonly #waiting = new Set<string>();
+  readonly #end = new AbortController();
   #table: ProxyTable | undefined;
   #working: Promise<void> | undefined;
-  #stopped = false;
   #failures = 0;
 
   constructor(options: ServiceProxyOptions) {
@@ -55,7 +57,7 @@ export class ServiceProxy {
 
   /** What the kernel has been told stays: pods go on while the agent is replaced. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#end.abort();
     await this.#working;
   }
 
@@ -73,16 +75,18 @@ export class ServiceProxy {
   async #work(): Promise<void> {
     // What is heard at once is told at once.
     await Promise.resolve();
-    while (this.#waiting.size > 0 && !this.#stopped) {
+    while (this.#waiting.size > 0 && !this.#end.signal.aborted) {
       try {
         await this.#tell();
+        if (this.#failures > 0) this.#options.trouble?.(undefined);
         this.#failures = 0;
       } catch (error) {
         this.#options.log.error('the kernel did not take a change of Services', { error: asError(error) });
+        this.#options.trouble?.(asError(error).message);
         this.#table = undefined;
         const pause = Math.min(RETRY.first * 2 ** this.#failures, RETRY.max);
         this.#failures += 1;
-        await new Promise<void>((resolve) => this.#options.system.timer(pause, resolve));
+        await sleep(this.#options.system, pause, this.#end.signal);
       }
     }
   }

@@ -9,16 +9,17 @@ const MOST_AT_ONCE = 1_000;
 
 /** The name servers that know the names that are not ours. Messages pass as they are. */
 export class Upstream {
-  readonly #servers: readonly string[];
+  readonly #servers: () => readonly string[];
   readonly #closing = new AbortController();
   #underWay = 0;
 
-  constructor(servers: readonly string[]) {
+  /** @param servers by their addresses; asked for anew each time */
+  constructor(servers: () => readonly string[]) {
     this.#servers = servers;
   }
 
   get isThere(): boolean {
-    return this.#servers.length > 0;
+    return this.#servers().length > 0;
   }
 
   close(): void {
@@ -30,7 +31,7 @@ export class Upstream {
     if (this.#underWay >= MOST_AT_ONCE) return undefined;
     this.#underWay += 1;
     try {
-      for (const server of this.#servers) {
+      for (const server of this.#servers()) {
         if (this.#closing.signal.aborted) return undefined;
         const answer = await (way === 'udp' ? this.#overUdp(server, message) : this.#overTcp(server, message));
         if (answer !== undefined) return answer;

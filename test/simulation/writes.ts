@@ -137,7 +137,9 @@ export class Writes {
     const key = keyIn(target);
     const grace = graceOf(kind, before, options);
     if (finalizers.size === 0 && grace === 0) return this.#store.put(resourceOf(kind), key, undefined);
-    if (metadata['deletionTimestamp'] !== undefined) return before;
+    // Who asks once more can only shorten the time.
+    const isAsked = metadata['deletionTimestamp'] !== undefined;
+    if (isAsked && grace >= Number(metadata['deletionGracePeriodSeconds'] ?? 0)) return before;
     return this.#store.put(resourceOf(kind), key, {
       ...before,
       metadata: {

@@ -4,6 +4,7 @@ import { containerSpec } from './container-spec.ts';
 import type { HostParts } from './host-parts.ts';
 import { hostnameOf } from './pod-files.ts';
 import type { ContainerState } from './runtime.ts';
+import type { PodVolumes } from './volumes/pod-volumes.ts';
 
 export interface ContainerStart {
   readonly pod: Pod;
@@ -11,12 +12,13 @@ export interface ContainerStart {
   readonly attempt: number;
   readonly backoff: number;
   readonly podIPs: readonly string[];
+  readonly volumes: PodVolumes;
 }
 
 /** Rejects with a ConfigError or a StartError when that says why; with anything else, trying again may help. */
 export async function startContainer(parts: HostParts, start: ContainerStart): Promise<ContainerState> {
   const { runtime, gate, places, references, node, hostAddresses, services } = parts;
-  const { pod, container, attempt, podIPs } = start;
+  const { pod, container, attempt, podIPs, volumes } = start;
   const { uid, namespace = '' } = pod.metadata;
   const spec = containerSpec(
     {
@@ -27,7 +29,11 @@ export async function startContainer(parts: HostParts, start: ContainerStart): P
       services: services(),
       configMap: (name) => references.configMap(namespace, name),
       secret: (name) => references.secret(namespace, name),
-      mountsOf: () => ownMounts(places, pod, container, attempt, new Set()),
+      mountsOf: (_, lookUp) => {
+        const mounts = volumes.mountsOf(pod, container, lookUp);
+        const taken = new Set(mounts.map(({ target }) => target));
+        return [...mounts, ...ownMounts(places, pod, container, attempt, taken)];
+      },
     },
     container,
     start,

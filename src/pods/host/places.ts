@@ -33,6 +33,11 @@ export class Places {
     return path.join(this.logs, safePart(`${namespace}_${name}_${uid}`));
   }
 
+  /** Whose logs a folder holds. */
+  static uidOfLogs(folder: string): string {
+    return folder.slice(folder.lastIndexOf('_') + 1);
+  }
+
   containerLogs(pod: Pod, container: string): string {
     return path.join(this.podLogs(pod), safePart(container));
   }

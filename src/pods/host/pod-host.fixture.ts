@@ -67,13 +67,13 @@ export class SimulatedHost {
       }),
       services: () => [],
     });
-    await this.world.clock.run(this.#host.start());
+    await this.over(this.#host.start());
   }
 
   /** The agent is gone; everything else goes on. */
   async quit(): Promise<void> {
-    await this.world.clock.run(this.#host?.stop() ?? Promise.resolve());
-    await this.world.clock.run(this.#events?.stop() ?? Promise.resolve());
+    await this.over(this.#host?.stop() ?? Promise.resolve());
+    await this.over(this.#events?.stop() ?? Promise.resolve());
     this.#host = undefined;
   }
 
@@ -120,11 +120,22 @@ export class SimulatedHost {
     return this.world.api
       .objects(Event)
       .filter(({ involvedObject }) => involvedObject.name === pod)
-      .map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
+      .map(({ type, reason, message }) => `${type} ${reason}: ${message}`)
+      .sort();
   }
 
   settle(ms = 1_000): Promise<void> {
     return this.world.clock.advance(ms);
+  }
+
+  async over<T>(promise: Promise<T>): Promise<T> {
+    let isOver = false;
+    const note = (): void => {
+      isOver = true;
+    };
+    promise.then(note, note);
+    await this.until(() => isOver);
+    return promise;
   }
 
   /** Files are real, so real time passes too. */
@@ -133,7 +144,7 @@ export class SimulatedHost {
     const end = clock.now() + within;
     while (!condition()) {
       if (clock.now() >= end) throw new Error(`still not so after ${within} ms of simulated time: ${condition}`);
-      await clock.advance(20);
+      await clock.advance(100);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   }

@@ -5,6 +5,7 @@ import { type Change, Informer } from '../../runtime/informer.ts';
 import { Gate } from './gate.ts';
 import type { HostParts, PodHostOptions } from './host-parts.ts';
 import { hostUsers } from './host-users.ts';
+import { Orphans } from './orphans.ts';
 import { Places } from './places.ts';
 import { PodAddresses } from './pod-addresses.ts';
 import type { HostedPod, PodDirectory } from './pod-directory.ts';
@@ -28,6 +29,8 @@ export class PodHost implements PodDirectory {
   readonly #named = new Map<string, PodWorker>();
   /** UID → what was found and not claimed yet. */
   readonly #found = new Map<string, { sandbox: SandboxState | undefined; states: Map<string, ContainerState> }>();
+  readonly #orphans: Orphans;
+  #isStopped = false;
   #unwatch: () => void = () => {};
 
   constructor(options: PodHostOptions) {
@@ -43,6 +46,7 @@ export class PodHost implements PodDirectory {
       programs: PROGRAMS,
       capacity: { cpuMillis: os.availableParallelism() * 1000, memoryBytes: os.totalmem() },
     };
+    this.#orphans = new Orphans(this.#parts);
     const scope = { fieldSelector: `spec.nodeName=${node}` };
     this.#informer = new Informer({ client, kind: Pod, scope, system, log });
   }
@@ -60,12 +64,15 @@ export class PodHost implements PodDirectory {
     for (const state of containers) this.#foundOf(state.sandbox).states.set(state.id, state);
     this.#informer.onChange((change) => this.#podChanged(change));
     this.#informer.start();
+    void this.#informer.whenSynced().then(() => this.#sweep());
   }
 
   /** Every pod goes on without us. */
   async stop(): Promise<void> {
     this.#unwatch();
+    this.#isStopped = true;
     await this.#informer.stop();
+    await this.#orphans.stop();
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
     await this.#parts.references.stop();
   }
@@ -106,8 +113,16 @@ export class PodHost implements PodDirectory {
 
   #containerChanged(state: ContainerState): void {
     const worker = this.#workers.get(state.sandbox);
-    if (worker === undefined) this.#foundOf(state.sandbox).states.set(state.id, state);
-    else worker.containerChanged(state);
+    if (worker !== undefined) worker.containerChanged(state);
+    else if (!this.#informer.synced) this.#foundOf(state.sandbox).states.set(state.id, state);
+  }
+
+  /** What is left of pods that were taken out of the API while nobody was looking. */
+  #sweep(): void {
+    if (this.#isStopped) return;
+    for (const [uid, { states }] of this.#found) this.#orphans.remove(uid, [...states.values()]);
+    this.#found.clear();
+    for (const uid of this.#orphans.uidsWithFiles()) if (!this.#workers.has(uid)) this.#orphans.remove(uid, []);
   }
 
   #foundOf(uid: string) {

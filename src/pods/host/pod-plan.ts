@@ -21,6 +21,8 @@ export interface PodPlan {
   readonly status: PodStatus;
   /** It is to end: nothing of it is started any more. */
   readonly leaving: boolean;
+  /** Containers whose next start is put off, as they keep ending. */
+  readonly backingOff: ReadonlySet<string>;
   /** When to plan anew even if nothing happens, in milliseconds since 1970. */
   readonly wakeAt: number | undefined;
 }
@@ -49,6 +51,7 @@ export function planPod(facts: PodFacts): PodPlan {
   const moves = leaving ? leave(facts) : proceed(facts);
   return {
     leaving,
+    backingOff: moves.backingOff,
     steps: [...moves.steps, ...forgetOld(facts)],
     status: podStatus(facts, verdict, moves.backingOff),
     wakeAt: leaving ? undefined : earliest(moves.wakeAt, deadlineOf(facts)),

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import path from 'node:path';
 import { Pod, type PodStatus } from '../../api/core/pod.ts';
 import { equalJson, type Json } from '../../api/json.ts';
 import { isConflict, isMissing } from '../../runtime/client.ts';
@@ -7,19 +7,18 @@ import { asError, isFaultOfOurs, type Log } from '../../runtime/log.ts';
 import { refOf } from '../../runtime/ref.ts';
 import { writeStatus } from '../../runtime/status.ts';
 import { isFinished } from '../pod-state.ts';
-import { ConfigError } from './container-spec.ts';
-import { startContainer } from './container-start.ts';
-import { Ending } from './ending.ts';
 import type { HostParts } from './host-parts.ts';
-import { containerId } from './places.ts';
+import { PodContainers } from './pod-containers.ts';
 import type { HostedPod } from './pod-directory.ts';
-import { allContainersOf, type ContainerFacts, type Obstacle, type PodFacts, type SandboxFacts } from './pod-facts.ts';
+import { allContainersOf, type Obstacle, type PodFacts, type SandboxFacts } from './pod-facts.ts';
 import { type PodPlan, planPod, type Step } from './pod-plan.ts';
-import { PodRuns } from './pod-runs.ts';
+import { removeFolder } from './pod-remains.ts';
 import { prepareSandbox } from './pod-sandbox.ts';
-import { referencesOf } from './references.ts';
-import { type ContainerState, type SandboxState, StartError } from './runtime.ts';
+import { type Reference, referencesOf } from './references.ts';
+import type { ContainerState, SandboxState } from './runtime.ts';
 import { Tasks } from './tasks.ts';
+import { PodVolumes } from './volumes/pod-volumes.ts';
+import { VolumeFault } from './volumes/volume-fault.ts';
 
 export interface PodWorkerOptions {
   readonly parts: HostParts;
@@ -41,19 +40,21 @@ export class PodWorker implements HostedPod {
   readonly #log: Log;
   readonly #finished: () => void;
   readonly #tasks: Tasks;
-  readonly #runs: PodRuns;
-  /** Container → why it could not be started lately. */
-  readonly #obstacles = new Map<string, Obstacle>();
-  /** Run → how it is being ended. */
-  readonly #endings = new Map<string, Ending>();
+  readonly #volumes: PodVolumes;
+  readonly #containers: PodContainers;
+  readonly #references: readonly Reference[];
   readonly #cancels: Cancel[] = [];
   readonly #seenAt: number;
   #pod: Pod;
   #state: 'in the API' | 'gone from the API' | 'removed' = 'in the API';
   #sandbox: SandboxFacts;
   #networkNamespace: string | undefined;
-  #obstacle: Obstacle | undefined;
+  /** What the volumes are made of has changed since they were. */
+  #areVolumesDue = true;
+  /** Task → why it has not succeeded yet. */
+  readonly #obstacles = new Map<'sandbox' | 'volumes', Obstacle>();
   #leavingSince: number | undefined;
+  #backingOff: ReadonlySet<string> = new Set();
   #alarm: Cancel | undefined;
   #isLooking = false;
   #isStopped = false;
@@ -65,16 +66,25 @@ export class PodWorker implements HostedPod {
     this.#log = parts.log.with({ pod: `${pod.metadata.namespace}/${pod.metadata.name}` });
     this.#finished = finished;
     this.#tasks = new Tasks({ system: parts.system, changed: () => this.look() });
-    this.#runs = new PodRuns(parts.places, pod, states);
-    this.#seenAt = Date.parse(pod.status?.startTime ?? '') || parts.system.now();
+    this.#volumes = new PodVolumes(parts);
     const address = parts.addresses.of(this.uid);
     this.#sandbox = {
       state: sandbox === undefined ? 'absent' : 'ready',
       podIPs: address === undefined ? [] : [address],
-      volumes: true,
+      volumes: false,
     };
     this.#networkNamespace = sandbox?.networkNamespace;
-    if (!isFinished(pod)) this.#follow();
+    this.#containers = new PodContainers({
+      ...{ parts, states, volumes: this.#volumes, tasks: this.#tasks },
+      pod: () => this.#pod,
+      podIPs: () => this.#podIPs,
+      changed: () => this.look(),
+    });
+    this.#seenAt = Date.parse(pod.status?.startTime ?? '') || parts.system.now();
+    this.#references = isFinished(pod) ? [] : referencesOf(pod);
+    for (const reference of this.#references) {
+      this.#cancels.push(parts.references.follow(reference, () => this.#referenceChanged()));
+    }
     this.look();
   }
 
@@ -91,11 +101,12 @@ export class PodWorker implements HostedPod {
   }
 
   container(name: string): ReturnType<HostedPod['container']> {
-    return this.#runs.statesOf(name);
+    return this.#containers.statesOf(name);
   }
 
   become(pod: Pod): void {
     if (isOlder(pod, this.#pod)) return;
+    if (tellsOtherwise(pod, this.#pod)) this.#areVolumesDue = true;
     this.#pod = pod;
     this.#tasks.hurry('status');
     this.look();
@@ -111,11 +122,7 @@ export class PodWorker implements HostedPod {
   }
 
   containerChanged(state: ContainerState): void {
-    this.#runs.note(state);
-    if (state.phase === 'ended') {
-      this.#endings.get(state.id)?.stop();
-      this.#endings.delete(state.id);
-    }
+    this.#containers.changed(state);
     this.look();
   }
 
@@ -132,29 +139,24 @@ export class PodWorker implements HostedPod {
   /** Leaves everything as it is. */
   async stop(): Promise<void> {
     this.#quit();
-    for (const ending of this.#endings.values()) ending.stop();
     await this.#tasks.stop();
+  }
+
+  get #podIPs(): readonly string[] {
+    return this.#pod.spec.hostNetwork === true ? this.#parts.hostAddresses() : this.#sandbox.podIPs;
   }
 
   #quit(): void {
     this.#isStopped = true;
     this.#alarm?.();
-    this.#unfollow();
-  }
-
-  #follow(): void {
-    const { references } = this.#parts;
-    for (const reference of referencesOf(this.#pod)) {
-      this.#cancels.push(references.follow(reference, () => this.#referenceChanged()));
-    }
-  }
-
-  #unfollow(): void {
+    this.#containers.stop();
     for (const cancel of this.#cancels.splice(0)) cancel();
   }
 
   #referenceChanged(): void {
-    for (const name of this.#obstacles.keys()) this.#tasks.hurry(`start ${name}`);
+    this.#areVolumesDue = true;
+    this.#tasks.hurry('volumes');
+    this.#containers.referenceChanged();
     this.look();
   }
 
@@ -163,11 +165,19 @@ export class PodWorker implements HostedPod {
     const plan = planPod(facts);
     if (plan.leaving) this.#leavingSince ??= facts.now;
     this.#write(plan.status);
+    this.#complain(plan);
     for (const step of plan.steps) this.#take(step, plan);
+    if (!plan.leaving && this.#sandbox.volumes) this.#keepVolumes();
+    this.#containers.probe(plan.leaving);
+    this.#setAlarm(plan, facts.now);
+  }
+
+  #setAlarm({ wakeAt, leaving }: PodPlan, now: number): void {
     this.#alarm?.();
-    const { wakeAt } = plan;
-    this.#alarm =
-      wakeAt === undefined ? undefined : this.#parts.system.timer(Math.max(0, wakeAt - facts.now), () => this.look());
+    const { renewAt } = this.#volumes;
+    const moments = [wakeAt, leaving ? undefined : renewAt].filter((moment) => moment !== undefined);
+    const delay = Math.max(0, Math.min(...moments) - now);
+    this.#alarm = moments.length === 0 ? undefined : this.#parts.system.timer(delay, () => this.look());
   }
 
   #facts(): PodFacts {
@@ -180,25 +190,13 @@ export class PodWorker implements HostedPod {
       leavingSince: this.#leavingSince,
       sandbox: this.#sandbox,
       hostIPs: hostAddresses(),
-      obstacle: this.#obstacle,
-      containers: new Map(this.containers.map((name) => [name, this.#containerFacts(name)])),
-    };
-  }
-
-  #containerFacts(name: string): ContainerFacts {
-    const runs = this.#runs.of(name);
-    return {
-      runs,
-      starting: this.#tasks.isUnderWay(`start ${name}`),
-      ending: this.#endings.has(runs.at(-1)?.id ?? ''),
-      obstacle: this.#obstacles.get(name),
-      probed: { started: true, ready: true },
-      unfit: undefined,
+      obstacle: this.#obstacles.get('sandbox') ?? this.#obstacles.get('volumes'),
+      containers: this.#containers.facts(),
     };
   }
 
   #write(status: PodStatus): void {
-    if (this.#state === 'gone from the API' || says(this.#pod, status)) return;
+    if (this.#state !== 'in the API' || says(this.#pod, status)) return;
     this.#tasks.begin('status', async () => {
       try {
         this.become(await writeStatus(this.#parts.client, Pod, this.#pod, status));
@@ -209,31 +207,38 @@ export class PodWorker implements HostedPod {
     });
   }
 
+  /** Once for each time that a restart is put off. */
+  #complain({ backingOff }: PodPlan): void {
+    const { name, namespace, uid } = this.#pod.metadata;
+    for (const container of backingOff) {
+      if (this.#backingOff.has(container)) continue;
+      const about = `container ${container} in pod ${name}_${namespace}(${uid})`;
+      this.#parts.events.warning(this.#pod, 'BackOff', `Back-off restarting failed ${about}`);
+    }
+    this.#backingOff = backingOff;
+  }
+
   #take(step: Step, { status }: PodPlan): void {
     switch (step.do) {
       case 'prepare':
-        this.#tasks.begin('prepare', () => this.#prepare());
+        if (this.#sandbox.state !== 'ready') this.#tasks.begin('sandbox', () => this.#prepare());
+        if (!this.#sandbox.volumes) this.#keepVolumes();
         break;
       case 'start':
-        this.#tasks.begin(`start ${step.container.name}`, () => this.#start(step));
+        this.#containers.start(step);
         break;
       case 'end':
-        this.#end(step);
+        this.#containers.end(step);
         break;
       case 'forget':
-        this.#tasks.begin(`forget ${step.run}`, () => this.#forget(step.run));
+        this.#containers.forget(step.run);
         break;
       default:
         // Not while something is being made, and only after everybody could read how it ended.
-        if (this.#tasks.isUnderWay('prepare')) return;
+        if (this.#tasks.isUnderWay('sandbox') || this.#tasks.isUnderWay('volumes')) return;
         if (this.#state === 'in the API' && !says(this.#pod, status)) return;
         this.#tasks.begin(step.do, () => (step.do === 'release' ? this.#release() : this.#remove()));
     }
-  }
-
-  async #forget(run: string): Promise<void> {
-    await this.#parts.runtime.removeContainer(run);
-    this.#runs.forget(run);
   }
 
   async #prepare(): Promise<void> {
@@ -241,58 +246,44 @@ export class PodWorker implements HostedPod {
       const { networkNamespace, podIPs } = await this.#parts.gate.through(() => prepareSandbox(this.#parts, this.#pod));
       this.#networkNamespace = networkNamespace;
       this.#sandbox = { ...this.#sandbox, state: 'ready', podIPs };
-      this.#obstacle = undefined;
+      this.#obstacles.delete('sandbox');
     } catch (error) {
       const message = `Failed to create pod sandbox: ${asError(error).message}`;
-      this.#obstacle = { reason: 'FailedCreatePodSandBox', message };
+      this.#obstacles.set('sandbox', { reason: 'FailedCreatePodSandBox', message });
       this.#parts.events.warning(this.#pod, 'FailedCreatePodSandBox', message);
       throw this.#failure('cannot prepare the pod', error);
     }
   }
 
-  async #start({ container, attempt, backoff }: Extract<Step, { do: 'start' }>): Promise<void> {
-    const { events, system } = this.#parts;
-    const { name } = container;
-    try {
-      const state = await startContainer(this.#parts, {
-        ...{ pod: this.#pod, container, attempt, backoff },
-        podIPs: this.#sandbox.podIPs,
-      });
-      this.#obstacles.delete(name);
-      this.#runs.note(state);
-      events.normal(this.#pod, 'Created', `Created container: ${name}`);
-      events.normal(this.#pod, 'Started', `Started container ${name}`);
-    } catch (error) {
-      const { message } = asError(error);
-      events.warning(this.#pod, 'Failed', `Error: ${message}`);
-      if (error instanceof StartError) {
-        this.#obstacles.delete(name);
-        this.#runs.failed(name, { id: containerId(this.uid, name, attempt), attempt, backoff }, error, system.now());
-        return;
+  /** Fills them, and again whenever there is something new. */
+  #keepVolumes(): void {
+    const { references, system } = this.#parts;
+    if ((this.#volumes.renewAt ?? Number.POSITIVE_INFINITY) <= system.now()) this.#areVolumesDue = true;
+    if (!this.#areVolumesDue || !this.#references.every((each) => references.isKnown(each))) return;
+    this.#tasks.begin('volumes', async () => {
+      this.#areVolumesDue = false;
+      try {
+        await this.#volumes.bring({ pod: this.#pod, podIPs: this.#podIPs });
+        this.#sandbox = { ...this.#sandbox, volumes: true };
+        this.#obstacles.delete('volumes');
+      } catch (error) {
+        const { message } = asError(error);
+        this.#obstacles.set('volumes', { reason: FAILED_MOUNT, message });
+        this.#parts.events.warning(this.#pod, FAILED_MOUNT, message);
+        if (error instanceof VolumeFault) return;
+        this.#areVolumesDue = true;
+        throw this.#failure('cannot make the volumes', error);
       }
-      const reason = error instanceof ConfigError ? error.reason : 'CreateContainerError';
-      this.#obstacles.set(name, { reason, message });
-      throw error instanceof ConfigError ? error : this.#failure(`cannot start container ${name}`, error);
-    }
+    });
   }
 
-  #end({ run, graceMs, message }: Extract<Step, { do: 'end' }>): void {
-    const known = this.#endings.get(run);
-    if (known !== undefined) {
-      known.hurry(graceMs);
-      return;
-    }
-    const { system, runtime, events } = this.#parts;
-    events.normal(this.#pod, 'Killing', message);
-    this.#endings.set(run, new Ending({ system, graceMs, send: (signal) => runtime.signal(run, signal) }));
-  }
-
-  /** Its address and its network are of no use to anybody any more; who asks for its logs shall have them. */
+  /** Its address and its files are of no use to anybody any more; who asks for its logs shall have them. */
   async #release(): Promise<void> {
-    const { network, addresses } = this.#parts;
+    const { network, addresses, places } = this.#parts;
     await network.detach(this.uid);
     addresses.release(this.uid);
-    this.#unfollow();
+    await removeFolder(path.join(places.pod(this.uid), 'volumes'));
+    for (const cancel of this.#cancels.splice(0)) cancel();
     this.#sandbox = { ...this.#sandbox, state: 'released' };
   }
 
@@ -302,8 +293,8 @@ export class PodWorker implements HostedPod {
       await runtime.removeSandbox(this.uid);
       await network.detach(this.uid);
       addresses.release(this.uid);
-      await rm(places.pod(this.uid), { recursive: true, force: true });
-      await rm(places.podLogs(this.#pod), { recursive: true, force: true });
+      await removeFolder(places.pod(this.uid));
+      await removeFolder(places.podLogs(this.#pod));
       if (this.#state === 'in the API') {
         await client.delete(Pod, refOf(this.#pod), { uid: this.uid, gracePeriodSeconds: 0 });
       }
@@ -323,10 +314,16 @@ export class PodWorker implements HostedPod {
   }
 }
 
+const FAILED_MOUNT = 'FailedMount';
+
 function isOlder(pod: Pod, than: Pod): boolean {
   const [version, known] = [pod.metadata.resourceVersion, than.metadata.resourceVersion];
   return /^\d+$/.test(version) && /^\d+$/.test(known) && BigInt(version) < BigInt(known);
 }
+
+/** What the pod's own volumes may tell of it is different. */
+const tellsOtherwise = ({ metadata: now }: Pod, { metadata: before }: Pod): boolean =>
+  !equalJson(now.labels, before.labels) || !equalJson(now.annotations, before.annotations);
 
 const says = (pod: Pod, status: PodStatus): boolean => equalJson(plain(pod.status), plain(status));
 

@@ -39,6 +39,8 @@ export interface UserInfo {
   readonly username: string;
   readonly uid?: string;
   readonly groups: readonly string[];
+  /** What else is known of them, such as the pod that a token was made for. */
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Reads that see every acknowledged write: no cache in between. */

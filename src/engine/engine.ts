@@ -15,6 +15,10 @@ import { nodeRestriction } from './auth/nodes/node-restriction.ts';
 import { nodeRules } from './auth/rbac/bootstrap-roles.ts';
 import { escalationChecks } from './auth/rbac/escalation.ts';
 import { Rbac } from './auth/rbac/rbac.ts';
+import { accountAdmission } from './auth/tokens/account-admission.ts';
+import { AccountTokens, ISSUER } from './auth/tokens/account-tokens.ts';
+import { OpenId } from './auth/tokens/open-id.ts';
+import { SigningKey } from './auth/tokens/signing-key.ts';
 import { Api } from './http/api.ts';
 import { Discovery } from './http/discovery.ts';
 import { Metrics } from './http/metrics.ts';
@@ -22,6 +26,7 @@ import { OpenApi } from './http/openapi.ts';
 import { Reviews } from './http/reviews.ts';
 import { HttpServer } from './http/server.ts';
 import { kubeconfig } from './kubeconfig.ts';
+import { AccountSecrets } from './lifecycle/account-secrets.ts';
 import { Certificates } from './lifecycle/certificates.ts';
 import { Definitions } from './lifecycle/definitions.ts';
 import { EventExpiry } from './lifecycle/event-expiry.ts';
@@ -95,6 +100,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     const allocator = new ServiceAllocator(options.services ?? USUAL_RANGES);
     closers.push(() => allocator.stop());
     const special = new Map([...definitionRules(() => catalog, now), ['services', allocator.rules] as const]);
+    const accountKey = new SigningKey(keys.accountKey);
+    const tokens = new AccountTokens(accountKey, store, now);
     const catalog: Catalog = new Catalog(builtinResources(special));
     allocator.follow(store);
     const live = new LiveObjects(store, catalog);
@@ -115,6 +122,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
           ...escalationChecks(access, rbac),
           ...certificateChecks(access),
           ...nodeRestriction,
+          accountAdmission,
           ...(options.admission ?? []),
         ],
         live,
@@ -133,11 +141,13 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     closers.push(() => collector.stop());
     const certificates = new Certificates(context, { access, authority: keys.authority, log });
     closers.push(() => certificates.stop());
+    const secrets = new AccountSecrets(context, { tokens, authority: keys.authority.certificate, log });
+    closers.push(() => secrets.stop());
     const expiry = new EventExpiry(context, log);
     closers.push(() => expiry.stop());
 
     const admin = { username: 'netloom-admin', groups: [ADMINISTRATORS] };
-    const identities = new Identities([{ token: keys.adminToken, user: admin }]);
+    const identities = new Identities([{ token: keys.adminToken, user: admin }], tokens, ISSUER);
     const metrics = new Metrics(options.extraMetrics);
     const api = new Api({
       context,
@@ -145,6 +155,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       discovery: new Discovery(catalog),
       openApi: new OpenApi(catalog),
       reviews: new Reviews(identities, access),
+      tokens,
+      openId: new OpenId(accountKey, () => http.url),
       metrics,
       version: versionInfo,
       onFault: (error, call) =>
@@ -154,7 +166,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
           error: asError(error),
         }),
     });
-    const http = await HttpServer.listen({ api, identities, access, metrics, log, host, port, ...keys });
+    const http: HttpServer = await HttpServer.listen({ api, identities, access, metrics, log, host, port, ...keys });
     closers.push(() => http.close(GRACE));
     const kubernetes = new KubernetesService(context, { allocator, host, port: Number(new URL(http.url).port), log });
     closers.push(() => kubernetes.stop());

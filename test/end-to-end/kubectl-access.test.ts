@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { requestFor } from '../../src/agent/certificate-request.ts';
 import { EngineWithKubectl } from './engine-with-kubectl.ts';
 
 describe('access, asked for and given with kubectl', { concurrency: 4 }, () => {
@@ -34,6 +35,42 @@ describe('access, asked for and given with kubectl', { concurrency: 4 }, () => {
       await ns.refused('get secrets --as=ann'),
       /User "ann" cannot list resource "secrets" in API group "" in/,
     );
+  });
+
+  test('create token makes one of an account, with which kubectl is that account', async () => {
+    const ns = await api.namespace('tokens');
+    const token = (await ns.ok('create token default --duration=20m')).trim();
+    assert.match(token, /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/);
+    await ns.ok('create serviceaccount robot');
+    const robot = (await ns.ok('create token robot --audience=https://kubernetes.default.svc.cluster.local')).trim();
+    assert.match(
+      await api.ok(
+        `auth whoami --kubeconfig=/dev/null --server=${api.engine.url} --insecure-skip-tls-verify --token=${robot}`,
+      ),
+      /^Username +system:serviceaccount:tokens:robot$/m,
+    );
+    assert.match(await ns.refused('create token nobody'), /serviceaccounts "nobody" not found/);
+  });
+
+  test('certificate approve and deny decide about requests', async () => {
+    const key = requestFor({ commonName: 'ann', organization: 'dev', hosts: [] });
+    for (const name of ['good', 'bad']) {
+      await api.ok('apply -f -', {
+        apiVersion: 'certificates.k8s.io/v1',
+        kind: 'CertificateSigningRequest',
+        metadata: { name },
+        spec: {
+          request: Buffer.from(key.request).toString('base64'),
+          signerName: 'kubernetes.io/kube-apiserver-client',
+          usages: ['client auth'],
+        },
+      });
+    }
+    await api.ok('certificate approve good');
+    await api.ok('certificate deny bad');
+    await api.ok('wait csr/good --for=jsonpath={.status.certificate} --timeout=20s');
+    assert.match(await api.ok('get csr'), /^good .* Approved,Issued$/m);
+    assert.match(await api.ok('get csr'), /^bad .* Denied$/m);
   });
 
   test('can-i --list tells all of it', async () => {

@@ -31,11 +31,26 @@ export interface Credentials {
   certificate?: { user: string; groups: readonly string[] } | undefined;
 }
 
+/** Whom a token makes of who brings it, and for whom it is meant. */
+export interface Bearer {
+  readonly user: UserInfo;
+  readonly audiences: readonly string[];
+}
+
 /** Knows people by bearer token or client certificate; a certificate speaks when no token does. */
 export class Identities {
   readonly #users = new Map<string, { digest: Buffer; user: UserInfo }>();
+  readonly #accounts: { userOf(token: string): Bearer | undefined };
+  readonly #audience: string;
 
-  constructor(tokens: readonly { token: string; user: UserInfo }[]) {
+  /** @param audience what tokens of accounts are to be meant for to be good here */
+  constructor(
+    tokens: readonly { token: string; user: UserInfo }[],
+    accounts: { userOf(token: string): Bearer | undefined },
+    audience: string,
+  ) {
+    this.#accounts = accounts;
+    this.#audience = audience;
     for (const { token, user } of tokens) {
       const digest = sha256(token);
       this.#users.set(digest.toString('hex'), { digest, user });
@@ -46,9 +61,9 @@ export class Identities {
   identify({ authorization, certificate }: Credentials): UserInfo {
     if (authorization !== undefined) {
       const token = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
-      const user = token === undefined ? undefined : this.userOf(token);
-      if (user === undefined) throw unauthorized();
-      return user;
+      const bearer = token === undefined ? undefined : this.bearerOf(token);
+      if (bearer?.audiences.includes(this.#audience) !== true) throw unauthorized();
+      return bearer.user;
     }
     if (certificate !== undefined) {
       return { username: certificate.user, groups: [...certificate.groups, AUTHENTICATED] };
@@ -56,12 +71,22 @@ export class Identities {
     return anonymous;
   }
 
-  userOf(token: string): UserInfo | undefined {
+  /** Who brings this token; asked anew each time, as accounts come and go. */
+  bearerOf(token: string): Bearer | undefined {
     // Looked up by digest: neither the map nor the comparison tells by its timing how much of a guess was right.
     const digest = sha256(token);
     const known = this.#users.get(digest.toString('hex'));
-    if (known === undefined || !timingSafeEqual(known.digest, digest)) return undefined;
-    return { ...known.user, groups: [...known.user.groups, AUTHENTICATED] };
+    const bearer =
+      known !== undefined && timingSafeEqual(known.digest, digest)
+        ? { user: known.user, audiences: [this.#audience] }
+        : this.#accounts.userOf(token);
+    if (bearer === undefined) return undefined;
+    return { ...bearer, user: { ...bearer.user, groups: [...bearer.user.groups, AUTHENTICATED] } };
+  }
+
+  /** What is meant where nobody says for whom a token is to be good. */
+  get audience(): string {
+    return this.#audience;
   }
 }
 

@@ -1,4 +1,4 @@
-import { randomBytes, X509Certificate } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ export interface Keys {
   readonly kubeletClient: KeyPair;
   /** The administrator's bearer token. */
   readonly adminToken: string;
+  /** With what tokens of service accounts are signed: a private key, PEM. */
+  readonly accountKey: string;
 }
 
 /** Reads the keys below `directory`, making what is missing, broken or about to expire. */
@@ -48,7 +50,25 @@ export async function loadKeys(directory: string, hosts: readonly string[], now:
     adminToken = randomBytes(32).toString('base64url');
     await writePrivately(tokenFile, `${adminToken}\n`);
   }
-  return { authority, server, kubeletClient, adminToken };
+  return { authority, server, kubeletClient, adminToken, accountKey: await loadAccountKey(directory) };
+}
+
+async function loadAccountKey(directory: string): Promise<string> {
+  const file = join(directory, 'service-accounts.key');
+  const there = await readIfThere(file);
+  if (there !== undefined && isPrivateKey(there)) return there;
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const fresh = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  await writePrivately(file, fresh);
+  return fresh;
+}
+
+function isPrivateKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyDetails?.namedCurve === 'prime256v1';
+  } catch {
+    return false;
+  }
 }
 
 /** Replaces a file as a whole, readable by its owner alone: a crash leaves the old one or the new one. */

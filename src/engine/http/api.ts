@@ -1,5 +1,7 @@
 import { ApiError, badRequest, internalError, type Status } from '../../api/status.ts';
 import { type Access, refusePath } from '../auth/access.ts';
+import type { AccountTokens } from '../auth/tokens/account-tokens.ts';
+import type { OpenId } from '../auth/tokens/open-id.ts';
 import type { Context } from '../objects/context.ts';
 import { groupOf } from '../resources/catalog.ts';
 import { RevisionMismatch, Unstorable, WriteFailed } from '../store/errors.ts';
@@ -19,6 +21,9 @@ export interface ApiParts {
   readonly discovery: Discovery;
   readonly openApi: OpenApi;
   readonly reviews: Reviews;
+  readonly tokens: AccountTokens;
+  /** What others need to verify tokens of service accounts. */
+  readonly openId: OpenId;
   readonly metrics: Metrics;
   /** What `GET /version` says. */
   readonly version: Readonly<Record<string, string>>;
@@ -90,6 +95,10 @@ export class Api {
         return openApiV2(call.accept);
       case '/openapi/v3':
         return openApi.index();
+      case '/.well-known/openid-configuration':
+        return jsonAnswer(200, this.#parts.openId.configuration());
+      case '/openid/v1/jwks':
+        return { ...jsonAnswer(200, this.#parts.openId.keys()), contentType: 'application/jwk-set+json' };
       case '/metrics':
         return textAnswer(200, metrics.text(context));
       case '/healthz':
@@ -135,6 +144,7 @@ export class Api {
         group === '' ? [`/api/${version}`] : [`/apis/${group}`, `/apis/${group}/${version}`],
       );
     const others = [
+      '/.well-known/openid-configuration',
       '/api',
       '/apis',
       '/healthz',
@@ -142,6 +152,7 @@ export class Api {
       '/metrics',
       '/openapi/v2',
       '/openapi/v3',
+      '/openid/v1/jwks',
       '/readyz',
       '/version',
     ];

@@ -2,6 +2,7 @@ import { parseFieldSelector } from '../../api/field-selector.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { badRequest, methodNotAllowed, notFound, type Status } from '../../api/status.ts';
 import type { Access, Attempt } from '../auth/access.ts';
+import type { AccountTokens } from '../auth/tokens/account-tokens.ts';
 import type { Context, Target, WriteOptions, Written } from '../objects/context.ts';
 import { create } from '../objects/create.ts';
 import { type Deleted, remove } from '../objects/delete.ts';
@@ -28,11 +29,12 @@ interface Parts {
   readonly context: Context;
   readonly access: Access;
   readonly reviews: Reviews;
+  readonly tokens: AccountTokens;
 }
 
 /** Answers a request about objects. `undefined` where nothing is served under that path. */
 export async function handleResource(
-  { context, access, reviews }: Parts,
+  { context, access, reviews, tokens }: Parts,
   path: ResourcePath,
   call: Call,
 ): Promise<Answer | Stream | Relay | undefined> {
@@ -55,7 +57,7 @@ export async function handleResource(
   const served: readonly Verb[] = subresource?.verbs ?? endpoint.verbs;
   if (verb === undefined || !served.includes(verb)) throw methodNotAllowed(resource, verb ?? call.method.toLowerCase());
   const special = specialSubresource(target);
-  if (special !== undefined) return special(context, target, call, path.tail);
+  if (special !== undefined) return special({ context, tokens }, target, call, path.tail);
   const answer = await perform(context, reviews, verb, target, subresource, call);
   return endpoint.deprecation === undefined
     ? answer

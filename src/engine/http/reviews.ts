@@ -44,10 +44,8 @@ export class Reviews {
     switch (resource.kind) {
       case 'SelfSubjectReview':
         return { userInfo: shown(user) };
-      case 'TokenReview': {
-        const known = this.#identities.userOf(text(spec['token']));
-        return known === undefined ? { authenticated: false } : { authenticated: true, user: shown(known) };
-      }
+      case 'TokenReview':
+        return this.#bearer(spec);
       case 'SelfSubjectRulesReview':
         return this.#rules(user, text(spec['namespace']));
       case 'SelfSubjectAccessReview':
@@ -62,6 +60,19 @@ export class Reviews {
         return this.#allowance(subject, spec);
       }
     }
+  }
+
+  /** Who brings a token, if it is meant for one of those that ask. */
+  #bearer(spec: JsonObject): JsonObject {
+    const asked = Array.isArray(spec['audiences']) ? spec['audiences'].map(text) : [];
+    const targets = asked.length === 0 ? [this.#identities.audience] : asked;
+    const bearer = this.#identities.bearerOf(text(spec['token']));
+    if (bearer === undefined) return { user: {}, error: 'invalid bearer token' };
+    const audiences = bearer.audiences.filter((audience) => targets.includes(audience));
+    if (audiences.length > 0) return { authenticated: true, user: shown(bearer.user), audiences };
+    const quoted = (list: readonly string[]) => `[${list.map((each) => JSON.stringify(each)).join(' ')}]`;
+    const error = `token audiences ${quoted(bearer.audiences)} is invalid for the target audiences ${quoted(targets)}`;
+    return { user: {}, error: `invalid bearer token, ${error}` };
   }
 
   #allowance(user: UserInfo, spec: JsonObject): JsonObject {
@@ -137,6 +148,10 @@ const shown = (user: UserInfo): JsonObject => ({
   username: user.username,
   ...(user.uid === undefined ? {} : { uid: user.uid }),
   groups: [...user.groups],
+  ...(user.extra === undefined ? {} : { extra: plain(user.extra) }),
 });
+
+const plain = (extra: NonNullable<UserInfo['extra']>): JsonObject =>
+  Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]]));
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');

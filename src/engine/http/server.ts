@@ -6,7 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import type { UserInfo } from '../../api/admission.ts';
-import { type ApiError, badRequest, tooLarge } from '../../api/status.ts';
+import { type ApiError, badRequest, tooLarge, unauthorized } from '../../api/status.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Access } from '../auth/access.ts';
 import type { KeyPair } from '../auth/authority.ts';
@@ -40,8 +40,8 @@ export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Who speaks on a connection, by the header that said so. */
-  readonly #users = new WeakMap<Socket, { authorization: string | undefined; user: UserInfo }>();
+  /** Whose certificate a connection showed; undefined for none that counts. */
+  readonly #certificates = new WeakMap<Socket, ShownCertificate | undefined>();
   readonly #agents: AgentRelay;
   /** How to end each watch and tunnel that is open. */
   readonly #streams = new Set<() => void>();
@@ -178,14 +178,13 @@ export class HttpServer {
     await send(answer, request, response);
   }
 
-  /** Who asks. A connection that shows the same token again is not looked up again. */
-  #userOf(request: IncomingMessage): UserInfo {
-    const { authorization } = request.headers;
-    const known = this.#users.get(request.socket);
-    if (known !== undefined && known.authorization === authorization) return known.user;
-    const user = this.#options.identities.identify({ authorization, certificate: certificateOf(request) });
-    this.#users.set(request.socket, { authorization, user });
-    return user;
+  #userOf({ headers: { authorization }, socket }: IncomingMessage): UserInfo {
+    // Reading a certificate takes longer than anything else about a request: once for each connection is enough.
+    if (!this.#certificates.has(socket)) this.#certificates.set(socket, certificateOf(socket as TLSSocket));
+    const certificate = this.#certificates.get(socket);
+    if (authorization === undefined && certificate !== undefined && certificate.until < Date.now())
+      throw unauthorized();
+    return this.#options.identities.identify({ authorization, certificate });
   }
 
   async #stream(stream: Stream, call: Call, response: ServerResponse): Promise<void> {
@@ -279,13 +278,20 @@ function bodyOf(request: IncomingMessage): Promise<Buffer> {
   return promise;
 }
 
+interface ShownCertificate {
+  readonly user: string;
+  readonly groups: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
 /** Only a certificate that our own authority signed says who somebody is. */
-function certificateOf(request: IncomingMessage): { user: string; groups: string[] } | undefined {
-  const socket = request.socket as TLSSocket;
+function certificateOf(socket: TLSSocket): ShownCertificate | undefined {
   if (!socket.authorized) return undefined;
-  const subject = socket.getPeerCertificate()?.subject as { CN?: string | string[]; O?: string | string[] } | undefined;
-  const user = [subject?.CN ?? []].flat()[0];
-  return user === undefined ? undefined : { user, groups: [subject?.O ?? []].flat() };
+  const { subject, valid_to: until } = socket.getPeerCertificate();
+  const { CN, O } = (subject ?? {}) as { CN?: string | string[]; O?: string | string[] };
+  const user = [CN ?? []].flat()[0];
+  return user === undefined ? undefined : { user, groups: [O ?? []].flat(), until: Date.parse(until) };
 }
 
 const compress = promisify(gzip);

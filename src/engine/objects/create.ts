@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { AdmissionRequest } from '../../api/admission.ts';
 import type { JsonObject } from '../../api/json.ts';
 import type { ApiObject } from '../../api/object.ts';
@@ -10,6 +10,7 @@ import { RevisionMismatch } from '../store/errors.ts';
 import type { Version } from '../store/version.ts';
 import type { Context, Target, WriteOptions, Written } from './context.ts';
 import { decode, encodeAt, toStorage, view } from './encoding.ts';
+import { generatedName } from './generated-name.ts';
 import { fillIn, requireIdentity, type Submission, takeIn } from './intake.ts';
 import { resetFields } from './replace.ts';
 
@@ -149,12 +150,3 @@ function requireOpenNamespace(context: Context, resource: Resource, namespace: s
 /** Looking for the word first spares nearly every create from decoding its namespace. */
 const isEnding = ({ bytes }: Version): boolean =>
   bytes.includes('"deletionTimestamp"') && metadataOf(decode(bytes))['deletionTimestamp'] !== undefined;
-
-/** Letters and digits that cannot be mistaken for each other, nor make words. */
-const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
-
-function generatedName(prefix: string): string {
-  let name = prefix.slice(0, 58);
-  for (let i = 0; i < 5; i++) name += ALPHABET[randomInt(ALPHABET.length)];
-  return name;
-}

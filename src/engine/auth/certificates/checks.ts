@@ -1,4 +1,4 @@
-import type { Admission, AdmissionRequest } from '../../../api/admission.ts';
+import type { Admission, AdmissionRequest, UserInfo } from '../../../api/admission.ts';
 import { equalJson, type JsonObject } from '../../../api/json.ts';
 import { builtinKind } from '../../../api/kind.ts';
 import { forbidden } from '../../../api/status.ts';
@@ -32,6 +32,7 @@ export function certificateChecks(access: Access): Admission[] {
         spec['username'] = user.username;
         spec['groups'] = [...user.groups];
         if (user.uid !== undefined) spec['uid'] = user.uid;
+        if (user.extra !== undefined) spec['extra'] = plain(user.extra);
       },
       async validate({ name, object }) {
         const spec = objectAt(asJson(object), 'spec');
@@ -64,6 +65,9 @@ export function certificateChecks(access: Access): Admission[] {
     },
   ];
 }
+
+const plain = (extra: NonNullable<UserInfo['extra']>): JsonObject =>
+  Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]]));
 
 /** The PEM text that a request carries. */
 export const pemOf = (spec: JsonObject | undefined): string =>

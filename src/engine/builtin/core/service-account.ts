@@ -9,6 +9,13 @@ export const serviceAccounts = defineBuiltin({
   plural: 'serviceaccounts',
   shortNames: ['sa'],
   namespaced: true,
+  subresources: [
+    {
+      name: 'token',
+      verbs: ['create'],
+      responseKind: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },
+    },
+  ],
   qualifiedFinalizers: true,
   columns: [
     nameColumn,

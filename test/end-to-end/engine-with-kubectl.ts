@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { JsonObject } from '../../src/api/json.ts';
 import { type Kubectl, kubectl, kubectlFor, type Result } from '../kubectl/kubectl.ts';
 import { RunningNetloom } from './netloom.ts';
@@ -10,6 +12,7 @@ import { RunningNetloom } from './netloom.ts';
 type Words = string | readonly string[];
 /** Standard input: a manifest as text, or objects that become one. */
 type Input = string | JsonObject | readonly JsonObject[];
+type Environment = Readonly<Record<string, string>>;
 
 /** An engine as a process of its own, and a real kubectl that knows nothing but its kubeconfig. */
 export class EngineWithKubectl {
@@ -18,6 +21,7 @@ export class EngineWithKubectl {
   readonly #program: Kubectl;
   readonly #folder: string;
   readonly #inNamespace: readonly string[];
+  readonly #env: Environment;
   /** How to end what was started and may still run. */
   readonly #following: Set<() => Promise<void>>;
 
@@ -27,6 +31,7 @@ export class EngineWithKubectl {
     program: Kubectl;
     folder: string;
     inNamespace: readonly string[];
+    env?: Environment;
     following: Set<() => Promise<void>>;
   }) {
     this.engine = parts.engine;
@@ -34,6 +39,7 @@ export class EngineWithKubectl {
     this.#program = parts.program;
     this.#folder = parts.folder;
     this.#inNamespace = parts.inNamespace;
+    this.#env = parts.env ?? {};
     this.#following = parts.following;
   }
 
@@ -55,20 +61,47 @@ export class EngineWithKubectl {
   /** The same, with every command in a namespace that is made for it. */
   async namespace(name: string): Promise<EngineWithKubectl> {
     await this.ok(`create namespace ${name}`);
+    return this.#but({ inNamespace: ['--namespace', name] });
+  }
+
+  /** The same, with every kubectl told this by its environment. */
+  told(env: Environment): EngineWithKubectl {
+    return this.#but({ env: { ...this.#env, ...env } });
+  }
+
+  #but(change: { readonly inNamespace?: readonly string[]; readonly env?: Environment }): EngineWithKubectl {
     return new EngineWithKubectl({
       engine: this.engine,
       run: this.#run,
       program: this.#program,
       folder: this.#folder,
-      inNamespace: ['--namespace', name],
+      inNamespace: this.#inNamespace,
+      env: this.#env,
       following: this.#following,
+      ...change,
     });
   }
 
   /** Words in one text are taken apart at spaces. */
   run(words: Words, input?: Input): Promise<Result> {
-    const args = typeof words === 'string' ? words.split(' ') : words;
-    return this.#run([...this.#inNamespace, ...args], input === undefined ? {} : { input: manifest(input) });
+    const env = this.#env;
+    return this.#run(
+      [...this.#inNamespace, ...wordsOf(words)],
+      input === undefined ? { env } : { env, input: manifest(input) },
+    );
+  }
+
+  /** Runs kubectl in a terminal of 91 columns and 33 rows, as a person does. */
+  async inTerminal(words: readonly string[]): Promise<{ stdout: string; code: number | null }> {
+    const args = [this.#program.path, '--kubeconfig', this.engine.kubeconfig, ...this.#inNamespace, ...words];
+    const line = args.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+    const env = { ...process.env, HOME: this.#folder, ...this.#env };
+    const child = spawn('script', ['-qefc', `stty cols 91 rows 33; exec ${line}`, '/dev/null'], {
+      env,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+    return { stdout, code };
   }
 
   /** Runs what must succeed; returns its standard output. */
@@ -96,10 +129,10 @@ export class EngineWithKubectl {
   }
 
   /** Starts what does not end at once, such as `get --watch`. */
-  async follow(words: string): Promise<Following> {
-    const args = ['--kubeconfig', this.engine.kubeconfig, ...this.#inNamespace, ...words.split(' ')];
+  async follow(words: Words): Promise<Following> {
+    const args = ['--kubeconfig', this.engine.kubeconfig, ...this.#inNamespace, ...wordsOf(words)];
     const child = spawn(this.#program.path, args, {
-      env: { ...process.env, HOME: this.#folder },
+      env: { ...process.env, HOME: this.#folder, ...this.#env },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const lines: string[] = [];
@@ -143,6 +176,8 @@ export interface Following {
   readonly ended: Promise<number | null>;
   stop(): Promise<void>;
 }
+
+const wordsOf = (words: Words): readonly string[] => (typeof words === 'string' ? words.split(' ') : words);
 
 function manifest(input: Input): string {
   if (typeof input === 'string') return input;

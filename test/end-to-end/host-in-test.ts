@@ -29,7 +29,8 @@ export class HostInTest implements PodDirectory, Pick<ContainerRuntime, 'exec' |
   readonly folder = mkdtempSync(join(tmpdir(), 'netloom-host-'));
   readonly #pods = new Map<string, HostedPod & { readonly attempts: Map<string, Running[]> }>();
   readonly #watchers = new Set<(state: ContainerState) => void>();
-  readonly #commands = new Set<ChildProcess>();
+  /** By what they are, what was run by `exec` and still runs. */
+  readonly #commands = new Map<ChildProcess, string>();
   /** The sizes that terminals of commands were given. */
   readonly sizes: string[] = [];
   #api: KubeletApi | undefined;
@@ -60,7 +61,7 @@ export class HostInTest implements PodDirectory, Pick<ContainerRuntime, 'exec' |
   async stop(): Promise<void> {
     await this.#api?.stop();
     const running = [...this.#pods.values()].flatMap(({ attempts }) => [...attempts.values()].flat());
-    for (const child of [...running.map((each) => each.child), ...this.#commands]) killAll(child);
+    for (const child of [...running.map((each) => each.child), ...this.#commands.keys()]) killAll(child);
     rmSync(this.folder, { recursive: true, force: true });
   }
 
@@ -159,8 +160,9 @@ export class HostInTest implements PodDirectory, Pick<ContainerRuntime, 'exec' |
     return this.#watchers.size;
   }
 
-  get commands(): number {
-    return this.#commands.size;
+  /** Whether a command runs that contains this. */
+  runs(part: string): boolean {
+    return [...this.#commands.values()].some((command) => command.includes(part));
   }
 
   async exec({ command, stdin, tty }: ExecSpec): Promise<ExecSession> {
@@ -171,7 +173,7 @@ export class HostInTest implements PodDirectory, Pick<ContainerRuntime, 'exec' |
     child.once('spawn', started.resolve);
     child.once('error', ({ message }) => started.reject(new StartError('StartError', message)));
     await started.promise;
-    this.#commands.add(child);
+    this.#commands.set(child, quoted);
     const ended = new Promise<{ exitCode: number }>((resolve) =>
       child.on('close', (code) => {
         this.#commands.delete(child);

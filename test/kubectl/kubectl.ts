@@ -61,8 +61,11 @@ export async function kubectlFor({ kubeconfig }: { kubeconfig: string }) {
     KUBERC: 'off',
   };
 
-  return async (args: readonly string[], { input = '' }: { input?: string } = {}): Promise<Result> => {
-    const child = spawn(program, args, { env, timeout: LONGEST_MS, stdio: 'pipe' });
+  return async (
+    args: readonly string[],
+    { input = '', env: more = {} }: { input?: string | Buffer; env?: Readonly<Record<string, string>> } = {},
+  ): Promise<Result> => {
+    const child = spawn(program, args, { env: { ...env, ...more }, timeout: LONGEST_MS, stdio: 'pipe' });
     const ended = new Promise<number>((resolve, reject) => {
       child.on('error', reject);
       child.on('close', (code, signal) =>

@@ -25,7 +25,7 @@ export interface KubeletApiOptions {
   /** The API server may everything, and nobody else anything, when it is left out. */
   readonly mayUse?: (caller: Caller, method: string, path: string) => boolean | Promise<boolean>;
   /** What else is served, by its path. */
-  readonly pages?: Readonly<Record<string, () => Page | Promise<Page>>>;
+  readonly routes?: Readonly<Record<string, () => Page | Promise<Page>>>;
   readonly log: Log;
   readonly system: System;
 }
@@ -124,7 +124,8 @@ export class KubeletApi {
     try {
       const { target, query } = await this.#admit(request);
       if (socket.destroyed) return;
-      await serveTunnel(target, query, { request, socket, head }, this.#options);
+      const fault = (error: unknown) => void this.#refusal(error, request);
+      serveTunnel(target, query, { request, socket, head, fault }, this.#options);
     } catch (error) {
       const { code, message } = this.#refusal(error, request);
       socket.end(
@@ -149,7 +150,7 @@ export class KubeletApi {
 
   async #page(path: string, response: ServerResponse): Promise<void> {
     const page =
-      path === '/healthz' ? { contentType: 'text/plain', body: 'ok' } : await this.#options.pages?.[path]?.();
+      path === '/healthz' ? { contentType: 'text/plain', body: 'ok' } : await this.#options.routes?.[path]?.();
     if (page === undefined) throw new Refusal(404, '404 page not found');
     response.writeHead(200, { 'Content-Type': page.contentType, 'Content-Length': Buffer.byteLength(page.body) });
     response.end(page.body);

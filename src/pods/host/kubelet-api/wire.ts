@@ -7,9 +7,13 @@ export class Wire {
   readonly #system: System;
   readonly #gone = new AbortController();
 
-  constructor(socket: Duplex, head: Buffer, system: System) {
+  readonly #fault: (error: unknown) => void;
+
+  /** @param fault is told what went wrong for a reason that is ours */
+  constructor(socket: Duplex, head: Buffer, system: System, fault: (error: unknown) => void) {
     this.#socket = socket;
     this.#system = system;
+    this.#fault = fault;
     if (head.length > 0) socket.unshift(head);
     socket.on('error', () => {});
     socket.once('close', () => this.#gone.abort());
@@ -59,6 +63,12 @@ export class Wire {
   cut(): void {
     this.#socket.destroy();
   }
+
+  /** We cannot go on, for a reason that is ours. */
+  readonly fail = (error: unknown): void => {
+    this.#fault(error);
+    this.cut();
+  };
 
   #drained(): Promise<void> {
     const socket = this.#socket;

@@ -15,7 +15,7 @@ export function channelStreams(channels: Channels, wanted: Wanted, { hasStatus }
     (bytes) =>
       channels.send(channel, bytes);
   if (!wanted.stdin) stdin.shut();
-  void receive(channels, stdin, sizes);
+  receive(channels, stdin, sizes).catch(channels.fail);
   // Some clients wait for a first message before they believe that somebody is there.
   if (wanted.stdout || wanted.stderr) void channels.send(wanted.stdout ? STDOUT : STDERR, Buffer.alloc(0));
   return {

@@ -20,7 +20,7 @@ export const CHANNEL_PROTOCOLS: ReadonlyMap<string, ChannelProtocol> = new Map([
 ]);
 
 /** What a client that names no protocol speaks. */
-export const OLDEST: ChannelProtocol = { base64: false, canClose: false, hasStatus: false };
+export const OLDEST_CHANNELS: ChannelProtocol = { base64: false, canClose: false, hasStatus: false };
 
 export interface Arrival {
   readonly channel: number;
@@ -68,6 +68,8 @@ export class Channels {
       ? this.#socket.send('text', Buffer.from(`${channel}${bytes.toString('base64')}`, 'latin1'))
       : this.#socket.send('binary', Buffer.of(channel), bytes);
   }
+
+  readonly fail = (error: unknown): void => this.#socket.fail(error);
 
   close(): Promise<void> {
     return this.#socket.close();

@@ -24,6 +24,12 @@ export class WebSocketConnection {
     return this.#wire.gone;
   }
 
+  cut(): void {
+    this.#wire.cut();
+  }
+
+  readonly fail = (error: unknown): void => this.#wire.fail(error);
+
   /** The data of messages, as it comes and as fast as it is taken, until either side closes. */
   async *data(): AsyncGenerator<Data> {
     const frames = new FrameReader();

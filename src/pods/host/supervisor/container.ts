@@ -1,6 +1,5 @@
-import { mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { CallList } from '../../../linux/call-list.ts';
@@ -8,14 +7,14 @@ import type { Cgroups } from '../../../linux/cgroups.ts';
 import { type Ended, FIRST_DESCRIPTOR, type Launched, launch } from '../../../linux/launch.ts';
 import { CLOSE_ON_EXECUTE, CURRENT } from '../../../linux/mount-calls.ts';
 import { namespaceFlags } from '../../../linux/namespaces.ts';
-import { closeAll, givePipe, makePipe } from '../../../linux/pipe.ts';
+import { makeTerminals } from '../../../linux/terminal.ts';
 import { type Clock, sleep } from '../../../runtime/clock.ts';
 import { type ContainerSpec, type ContainerState, StartError } from '../runtime.ts';
 import { becomeProgram, beUntouchable } from './identity.ts';
 import { LogFile, type LogStream } from './log-file.ts';
-import { Output } from './output.ts';
 import { type HostView, layerIn, makeRoot } from './root.ts';
 import type { Sandbox } from './sandbox.ts';
+import { makeStdio, type Stdio } from './stdio.ts';
 
 export interface ContainerHome {
   readonly clock: Clock;
@@ -38,7 +37,8 @@ export class Container {
   readonly #home: ContainerHome;
   readonly #folder: string;
   readonly #log: LogFile;
-  #input: Socket | undefined;
+  #stdio: Stdio | undefined;
+  #terminals: number | undefined;
   #launched: Launched | undefined;
   #startedAt = 0;
   #end: Pick<ContainerState, 'endedAt' | 'exitCode' | 'signal' | 'outOfMemory'> | undefined;
@@ -71,8 +71,14 @@ export class Container {
     return this.#end === undefined ? this.#launched?.pid : undefined;
   }
 
-  get input(): Socket | undefined {
-    return this.#input;
+  get stdio(): Stdio | undefined {
+    return this.#stdio;
+  }
+
+  /** For terminals of commands that are executed in it. */
+  get terminals(): number {
+    if (this.#terminals === undefined) throw new Error(`container ${this.spec.name} does not run`);
+    return this.#terminals;
   }
 
   async start(): Promise<void> {
@@ -85,34 +91,29 @@ export class Container {
     cgroups.make(this.group);
     cgroups.limit(this.group, spec.limits);
 
-    const [input, output, errors] = [spec.stdin ? makePipe() : undefined, makePipe(), makePipe()];
-    for (const pipe of [input, output, errors]) if (pipe !== undefined) givePipe(pipe, spec.user, spec.group);
-    const nothing = input === undefined ? openSync('/dev/null', 'r') : undefined;
-    const theirs = [input?.read ?? nothing ?? 0, output.write, errors.write] as const;
+    this.#terminals = makeTerminals();
+    const stdio = makeStdio({ ...spec, terminals: this.#terminals, take: (...written) => this.#take(...written) });
+    this.#stdio = stdio;
     try {
       this.#launched = launch({
         calls: this.#calls(),
-        stdio: theirs,
-        descriptors: Object.values(this.sandbox.namespaces),
+        stdio: stdio.theirs,
+        descriptors: [this.sandbox.namespaces.uts, this.sandbox.namespaces.ipc, this.#terminals],
         processes: 'new',
       });
-    } catch (error) {
-      closeAll([...theirs, output.read, errors.read, ...(input === undefined ? [] : [input.write])]);
-      throw error;
+    } finally {
+      stdio.closeTheirs();
     }
-    closeAll(theirs);
-    if (input !== undefined) this.#input = writer(input.write);
-    const streams = [this.#listen(output.read, 'stdout'), this.#listen(errors.read, 'stderr')];
     const { begun, ended } = this.#launched;
     try {
       await begun;
     } catch (error) {
       await ended;
-      await Promise.all(streams.map((stream) => stream.endSoon(clock, 0)));
+      await Promise.all(stdio.outputs.map((output) => output.endSoon(clock, 0)));
       throw error;
     }
     this.#startedAt = clock.now();
-    this.ended = ended.then((end) => this.#finish(end, streams));
+    this.ended = ended.then((end) => this.#finish(end, stdio));
   }
 
   /** Waits for nothing. */
@@ -124,6 +125,7 @@ export class Container {
   /** What is left of one that has ended, or that could not begin. */
   async remove(): Promise<void> {
     const { cgroups, clock } = this.#home;
+    this.#closeTerminals();
     await this.#log.remove();
     await rm(this.#folder, { recursive: true, force: true });
     for (let tries = 0; !cgroups.remove(this.group) && tries < 50; tries += 1) {
@@ -143,25 +145,29 @@ export class Container {
       const network = calls.add('openat', [CURRENT, networkNamespace, CLOSE_ON_EXECUTE, 0]);
       calls.add('setns', [network, namespaceFlags.net], { doing: `enter the network namespace ${networkNamespace}` });
     }
-    makeRoot(calls, this.spec, layerIn(this.#folder), this.#home.view);
+    makeRoot(calls, this.spec, layerIn(this.#folder), this.#home.view, { terminals: FIRST_DESCRIPTOR + 2 });
     becomeProgram(calls, this.spec, { command: this.spec.command, tty: this.spec.tty });
     return calls;
   }
 
-  #listen(descriptor: number, stream: LogStream): Output {
-    return new Output(descriptor, (chunk) => {
-      for (const listener of this.listeners) listener(stream, chunk);
-      return this.#log.take(stream, chunk);
-    });
+  #take(stream: LogStream, chunk: Buffer): Promise<void> | undefined {
+    for (const listener of this.listeners) listener(stream, chunk);
+    return this.#log.take(stream, chunk);
   }
 
-  async #finish({ exitCode, signal }: Ended, streams: readonly Output[]): Promise<void> {
+  #closeTerminals(): void {
+    if (this.#terminals !== undefined) closeSync(this.#terminals);
+    this.#terminals = undefined;
+  }
+
+  async #finish({ exitCode, signal }: Ended, { outputs, input }: Stdio): Promise<void> {
     const { clock, cgroups } = this.#home;
     const endedAt = clock.now();
-    await Promise.all(streams.map((stream) => stream.endSoon(clock, LINGERING)));
+    await Promise.all(outputs.map((output) => output.endSoon(clock, LINGERING)));
     for (const stream of ['stdout', 'stderr'] as const) await this.#log.finish(stream);
     await this.#log.close();
-    this.#input?.destroy();
+    input?.destroy();
+    this.#closeTerminals();
     const number = signal === undefined ? undefined : constants.signals[signal];
     this.#end = {
       endedAt,
@@ -179,13 +185,6 @@ export function joinGroups(calls: CallList, files: readonly string[]): void {
     const opened = calls.add('openat', [CURRENT, file, WRITE_ONLY | CLOSE_ON_EXECUTE, 0], { doing });
     calls.add('write', [opened, '0', 1], { doing });
   }
-}
-
-export function writer(descriptor: number): Socket {
-  const socket = new Socket({ fd: descriptor, readable: false, writable: true });
-  // Whoever was to read it has ended or has closed it.
-  socket.on('error', () => {});
-  return socket;
 }
 
 /** For any error of a start that is not one already. */

@@ -6,9 +6,9 @@ import { type Clock, sleep } from '../../../runtime/clock.ts';
 import type { ContainerSpec, ContainerState, ExecSpec, SandboxSpec, SandboxState } from '../runtime.ts';
 import { asStartError, Container } from './container.ts';
 import { type Execution, execute } from './exec.ts';
-import type { LogStream } from './log-file.ts';
 import type { HostView } from './root.ts';
 import { Sandbox } from './sandbox.ts';
+import type { Taker } from './stdio.ts';
 
 export interface ContainersOptions {
   readonly clock: Clock;
@@ -97,13 +97,15 @@ export class Containers {
     this.#containers.delete(id);
   }
 
-  execute(
-    spec: ExecSpec,
-    write: (stream: LogStream, chunk: Buffer) => Promise<unknown> | undefined,
-  ): Promise<Execution> {
+  execute(spec: ExecSpec, progress: { begun: () => void; take: Taker }): Promise<Execution> {
     const { cgroups, clock } = this.#options;
     this.#executions += 1;
-    return execute(spec, this.container(spec.containerId), { clock, cgroups, part: `exec-${this.#executions}`, write });
+    return execute(spec, this.container(spec.containerId), {
+      clock,
+      cgroups,
+      part: `exec-${this.#executions}`,
+      ...progress,
+    });
   }
 
   container(id: string): Container {

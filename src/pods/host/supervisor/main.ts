@@ -3,7 +3,7 @@ import path from 'node:path';
 import packageFile from '../../../../package.json' with { type: 'json' };
 import { Cgroups } from '../../../linux/cgroups.ts';
 import { lockFile } from '../../../linux/file-lock.ts';
-import { lineLog } from '../../../runtime/log.ts';
+import { asError, lineLog } from '../../../runtime/log.ts';
 import { system } from '../../../runtime/system.ts';
 import { Containers, SUPERVISOR } from './containers.ts';
 import { viewOfHost } from './host-view.ts';
@@ -53,10 +53,15 @@ const containers = new Containers({
 await containers.clean();
 
 const socket = path.join(runDirectory, 'supervisor.sock');
-const server = new SupervisorServer({ containers, version: packageFile.version, log, leave });
+const server = new SupervisorServer({ containers, version: packageFile.version, clock: system, leave });
 rmSync(socket, { force: true });
 await server.listen(socket);
 chmodSync(socket, 0o600);
+// A fault of ours must not end the containers of everybody.
+process.stderr.on('error', () => {});
+for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+  process.on(event, (error: unknown) => log.error('something went wrong', { error: asError(error) }));
+}
 log.info('supervising', { runDirectory, pid: process.pid });
 process.on('SIGTERM', () => void containers.removeAll().finally(leave));
 

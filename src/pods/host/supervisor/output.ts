@@ -1,8 +1,5 @@
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
-
-/** Takes what comes; a promise says that no more is wanted before it resolves. */
-export type Taker = (chunk: Buffer) => Promise<unknown> | undefined;
 
 /**
  * What comes out of a pipe. Whoever writes into it waits when what it writes is not taken, as with any pipe: nothing piles
@@ -13,8 +10,8 @@ export class Output {
   /** Resolves when nothing more can come, and all that came has been taken. */
   readonly ended: Promise<void>;
 
-  constructor(descriptor: number, take: Taker) {
-    this.#socket = new Socket({ fd: descriptor, readable: true, writable: false });
+  constructor(socket: Socket, take: (chunk: Buffer) => Promise<unknown> | undefined) {
+    this.#socket = socket;
     this.ended = this.#pump(take);
   }
 
@@ -25,11 +22,12 @@ export class Output {
     cancel();
   }
 
-  async #pump(take: Taker): Promise<void> {
+  async #pump(take: (chunk: Buffer) => Promise<unknown> | undefined): Promise<void> {
     try {
       for await (const chunk of this.#socket) await take(chunk as Buffer);
     } catch {
       // A pipe that was given up, or a terminal that nobody holds any more.
     }
+    this.#socket.destroy();
   }
 }

@@ -15,7 +15,14 @@ export type Opening =
   | { readonly open: 'attach'; readonly containerId: string };
 
 /** The answer to it. */
-export type Opened = Hello | { readonly opened: true } | { readonly failure: Failure };
+export type Opened = Hello | SessionOpened | { readonly failure: Failure };
+
+export interface SessionOpened {
+  /** All output comes as one stream. */
+  readonly tty: boolean;
+  /** Whether there is anybody to read input. */
+  readonly stdin: boolean;
+}
 
 export interface Hello {
   readonly protocol: number;
@@ -69,6 +76,8 @@ export const frame = {
   kill: 6,
   /** The exit code, four bytes. */
   ended: 7,
+  /** Means nothing: it only finds out whether the other side is still there. */
+  knock: 8,
 } as const;
 
 export type FrameType = (typeof frame)[keyof typeof frame];

@@ -52,7 +52,14 @@ export function layerIn(folder: string): Layer {
  * The calls with which a new process makes the root of a container around itself: the host below, the veil over it, the
  * private layer above. Paths of a pod are looked up only after the root of the host is out of reach, so they cannot lead out.
  */
-export function makeRoot(calls: CallList, spec: ContainerSpec, layer: Layer, view: HostView): void {
+export function makeRoot(
+  calls: CallList,
+  spec: ContainerSpec,
+  layer: Layer,
+  view: HostView,
+  /** A descriptor, in the new process. */
+  { terminals }: { terminals: number },
+): void {
   const { privileged } = spec;
   calls.add('unshare', [flagsOf(['mnt', 'cgroup'])], { doing: 'make a namespace for mounts' });
   forgetOtherMounts(calls);
@@ -72,7 +79,7 @@ export function makeRoot(calls: CallList, spec: ContainerSpec, layer: Layer, vie
   }
   if (privileged) for (const { tree } of devices) moveTree(calls, tree, '/dev', failing('show the devices'));
   else makeDevices(calls, devices);
-  mountTerminals(calls, privileged);
+  mountTerminals(calls, terminals, spec);
   mountAt(calls, 'tmpfs', '/dev/shm', { flags: KERNEL_FLAGS, options: 'mode=1777,size=65536k' });
   if (view.hasMessageQueues) {
     calls.add('mkdirat', [CURRENT, '/dev/mqueue', 0o755], { tolerate: [EEXIST] });
@@ -168,14 +175,20 @@ const DEVICE_LINKS = {
   ptmx: 'pts/ptmx',
 };
 
-function mountTerminals(calls: CallList, privileged: boolean): void {
-  mountAt(calls, 'devpts', '/dev/pts', {
-    flags: mountFlags.noSuid | mountFlags.noPrograms,
-    options: 'newinstance,ptmxmode=0666,mode=0620,gid=5',
-  });
-  if (!privileged) return;
-  const own = cloneTree(calls, '/dev/pts/ptmx', failing('see /dev/pts/ptmx'), { alone: true });
-  moveTree(calls, own, '/dev/ptmx', failing('show /dev/ptmx'));
+function mountTerminals(calls: CallList, terminals: number, { privileged, tty }: ContainerSpec): void {
+  moveTree(calls, terminals, '/dev/pts', failing('mount /dev/pts'));
+  const showAt = (device: string, source: string): void => {
+    calls.add('mknodat', [CURRENT, device, FILE | 0o600, 0], { tolerate: [EEXIST] });
+    moveTree(
+      calls,
+      cloneTree(calls, source, failing(`see ${source}`), { alone: true }),
+      device,
+      failing(`show ${device}`),
+    );
+  };
+  // In the host's /dev it is a device, not a link to this.
+  if (privileged) showAt('/dev/ptmx', '/dev/pts/ptmx');
+  if (tty) showAt('/dev/console', '/dev/pts/0');
 }
 
 function conceal(calls: CallList, view: HostView): void {

@@ -13,12 +13,14 @@ import { SupervisedRuntime } from './supervised-runtime.ts';
 export class TestHost {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'netloom-runtime-'));
   readonly cgroup = `netloom-${uniqueName()}`;
+  readonly #connections: SupervisedRuntime[] = [];
   runtime!: SupervisedRuntime;
 
   static async start(t: TestContext): Promise<TestHost> {
     const host = new TestHost();
     t.after(async () => {
-      await host.runtime.close();
+      // Each of them would start another supervisor when this one has ended.
+      for (const connection of host.#connections) await connection.close();
       const last = await host.connect();
       await last.shutDown();
       rmSync(host.folder, { recursive: true, force: true });
@@ -28,14 +30,16 @@ export class TestHost {
   }
 
   /** As another agent would, beside the one that is there. */
-  connect(): Promise<SupervisedRuntime> {
-    return SupervisedRuntime.connect({
+  async connect(): Promise<SupervisedRuntime> {
+    const connection = await SupervisedRuntime.connect({
       runDirectory: path.join(this.folder, 'run'),
       stateDirectory: this.stateDirectory,
       cgroup: this.cgroup,
       system,
       log: silentLog,
     });
+    this.#connections.push(connection);
+    return connection;
   }
 
   get stateDirectory(): string {
@@ -139,7 +143,7 @@ export function logLines(file: string): LogLine[] {
     .split('\n')
     .slice(0, -1)
     .map((line) => {
-      const [, time = '', stream = '', tag = '', said = ''] = /^(\S+) (\S+) (\S) (.*)$/.exec(line) ?? [];
+      const [, time = '', stream = '', tag = '', said = ''] = /^(\S+) (\S+) (\S) (.*)$/s.exec(line) ?? [];
       return { time, stream, tag, text: said };
     });
 }

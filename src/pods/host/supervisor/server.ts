@@ -1,7 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Log } from '../../../runtime/log.ts';
+import type { Writable } from 'node:stream';
+import { ReadStream } from 'node:tty';
+import type { Cancel, Clock } from '../../../runtime/clock.ts';
 import { asError } from '../../../runtime/log.ts';
 import { type ContainerState, StartError } from '../runtime.ts';
+import type { Listener } from './container.ts';
 import type { Containers } from './containers.ts';
 import {
   type Calls,
@@ -13,11 +16,12 @@ import {
   PROTOCOL,
   type Request,
 } from './protocol.ts';
+import type { Stdio, Taker } from './stdio.ts';
 
 export interface ServerOptions {
   readonly containers: Containers;
   readonly version: string;
-  readonly log: Log;
+  readonly clock: Clock;
   /** Ends this process; called when whoever wished so has its answer. */
   readonly leave: () => void;
 }
@@ -104,75 +108,97 @@ export class SupervisorServer {
 
   async #exec(frames: Frames, { spec }: Opening & { open: 'exec' }): Promise<void> {
     const { socket } = frames;
-    socket.pause();
+    const take: Taker = (stream, chunk) => (frames.send(frame[stream], chunk) ? undefined : drained(socket));
     try {
-      const execution = await this.#options.containers.execute(spec, (stream, chunk) =>
-        this.#sendOutput(frames, stream, chunk),
-      );
-      frames.sendJson({ opened: true });
-      const { input } = execution;
-      frames.receive((type, payload) => {
-        if (type === frame.stdin && input !== undefined && !input.write(payload)) {
-          socket.pause();
-          input.once('drain', () => socket.resume());
-          input.once('close', () => socket.resume());
-        }
-        if (type === frame.stdinEnd) input?.end();
-        if (type === frame.resize) execution.resize(payload.readUInt16BE(0), payload.readUInt16BE(2));
-        if (type === frame.kill) execution.kill();
-      });
+      const begun = (): void => frames.sendJson({ tty: spec.tty, stdin: spec.stdin });
+      const execution = await this.#options.containers.execute(spec, { begun, take });
       // Nobody is there any more to see what it does.
       socket.once('close', execution.kill);
       if (socket.destroyed) execution.kill();
-      socket.resume();
+      handOn(frames, execution.stdio, { clock: this.#options.clock, kill: execution.kill });
       const { exitCode } = await execution.ended;
+      socket.off('close', execution.kill);
       const code = Buffer.alloc(4);
       code.writeInt32BE(exitCode);
       frames.send(frame.ended, code);
-      socket.off('close', execution.kill);
-      socket.end();
     } catch (error) {
       frames.sendJson({ failure: failureOf(error) });
-      socket.end();
     }
+    socket.end();
   }
 
   #attach(frames: Frames, { containerId }: Opening & { open: 'attach' }): void {
     const { socket } = frames;
     try {
       const container = this.#options.containers.container(containerId);
-      if (container.pid === undefined) throw new Error(`container ${container.spec.name} does not run`);
-      const listener = (stream: 'stdout' | 'stderr', chunk: Buffer): void => {
+      const { pid, stdio, spec } = container;
+      if (pid === undefined || stdio === undefined) throw new Error(`container ${spec.name} does not run`);
+      const listener: Listener = (stream, chunk) => {
         frames.send(frame[stream], chunk);
         // A container does not wait for people who watch it.
         if (socket.writableLength > FALLEN_BEHIND) socket.destroy();
       };
-      frames.sendJson({ opened: true });
+      frames.sendJson({ tty: spec.tty, stdin: spec.stdin });
       container.listeners.add(listener);
       socket.once('close', () => container.listeners.delete(listener));
       void container.ended.then(() => socket.end());
-      frames.receive((type, payload) => {
-        if (type === frame.stdin && container.input?.write(payload) === false) {
-          socket.pause();
-          container.input.once('drain', () => socket.resume());
-          container.input.once('close', () => socket.resume());
-        }
-        if (type === frame.stdinEnd) container.input?.end();
-      });
+      handOn(frames, stdio, { clock: this.#options.clock, kill: () => {} });
     } catch (error) {
       frames.sendJson({ failure: failureOf(error) });
       socket.end();
     }
   }
+}
 
-  #sendOutput(frames: Frames, stream: 'stdout' | 'stderr', chunk: Buffer): Promise<unknown> | undefined {
-    const { socket } = frames;
-    if (frames.send(frame[stream], chunk)) return undefined;
-    return new Promise((resolve) => {
-      socket.once('drain', resolve);
-      socket.once('close', resolve);
+/** What comes from the client, to a program. */
+function handOn(frames: Frames, { input, resize }: Stdio, { clock, kill }: { clock: Clock; kill: () => void }): void {
+  const { socket } = frames;
+  frames.receive((type, payload) => {
+    if (type === frame.stdin && input !== undefined && !input.write(payload)) {
+      socket.pause();
+      const stop = knockNowAndThen(frames, clock);
+      void drained(input).then(() => {
+        stop();
+        socket.resume();
+      });
+    }
+    if (type === frame.stdinEnd && input !== undefined) endInput(input);
+    if (type === frame.resize) resize(payload.readUInt16BE(0), payload.readUInt16BE(2));
+    if (type === frame.kill) kill();
+  });
+}
+
+/** A socket that is not read does not tell that the client has gone away; one that is written to does. */
+function knockNowAndThen(frames: Frames, clock: Clock): Cancel {
+  let cancel: Cancel = () => {};
+  const wait = (): void => {
+    cancel = clock.timer(KNOCK_EVERY, () => {
+      frames.send(frame.knock);
+      wait();
     });
-  }
+  };
+  wait();
+  return () => cancel();
+}
+
+/** A terminal has one descriptor for both directions: its end of input is a key that somebody presses. */
+function endInput(input: Writable): void {
+  if (input instanceof ReadStream) input.write(END_OF_TRANSMISSION);
+  else input.end();
+}
+
+/** When it takes more, or never will. */
+function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stream.off('drain', done);
+      stream.off('close', done);
+      resolve();
+    };
+    stream.on('drain', done);
+    stream.on('close', done);
+    if (stream.destroyed) done();
+  });
 }
 
 function failureOf(thrown: unknown): Failure {
@@ -180,4 +206,7 @@ function failureOf(thrown: unknown): Failure {
   return thrown instanceof StartError ? { message, reason: thrown.reason } : { message };
 }
 
+const END_OF_TRANSMISSION = '\x04';
+/** In milliseconds. */
+const KNOCK_EVERY = 1_000;
 const FALLEN_BEHIND = 4 * 1024 * 1024;

@@ -1,37 +1,26 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import path from 'node:path';
-import { PassThrough, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import packageFile from '../../../../package.json' with { type: 'json' };
 import type { System } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/clock.ts';
 import type { Log } from '../../../runtime/log.ts';
 import { asError } from '../../../runtime/log.ts';
-import {
-  type AttachSession,
-  type ContainerRuntime,
-  type ContainerSpec,
-  type ContainerState,
-  type ExecSession,
-  type ExecSpec,
-  type SandboxSpec,
-  type SandboxState,
-  StartError,
+import type {
+  AttachSession,
+  ContainerRuntime,
+  ContainerSpec,
+  ContainerState,
+  ExecSession,
+  ExecSpec,
+  SandboxSpec,
+  SandboxState,
 } from '../runtime.ts';
+import { Control, dial } from './connection.ts';
 import type { SupervisorOptions } from './main.ts';
-import {
-  type Calls,
-  type Failure,
-  Frames,
-  type FromSupervisor,
-  frame,
-  type Hello,
-  type Opened,
-  type Opening,
-  PROTOCOL,
-} from './protocol.ts';
+import type { Calls, Opening } from './protocol.ts';
+import { openSession, type Session } from './session.ts';
 
 export interface SupervisedRuntimeOptions {
   /** Sockets and locks: for this boot. */
@@ -54,6 +43,7 @@ export class SupervisedRuntime implements ContainerRuntime {
   /** Of those that a supervisor has taken with it: it is for us to say that they have ended. */
   readonly #lost = new Map<string, ContainerState>();
   #control: Promise<Control> | undefined;
+  readonly #sessions = new Set<Session>();
   #closed = false;
 
   private constructor(options: SupervisedRuntimeOptions) {
@@ -100,24 +90,12 @@ export class SupervisedRuntime implements ContainerRuntime {
     this.#known.delete(id);
   }
 
-  async exec(spec: ExecSpec): Promise<ExecSession> {
-    const session = await this.#session({ open: 'exec', spec }, spec);
-    return {
-      stdin: spec.stdin ? session.stdin : undefined,
-      stdout: session.stdout,
-      stderr: spec.tty ? undefined : session.stderr,
-      resize: session.resize,
-      kill: session.kill,
-      ended: session.ended,
-    };
+  exec(spec: ExecSpec): Promise<ExecSession> {
+    return this.#session({ open: 'exec', spec });
   }
 
-  async attach(containerId: string): Promise<AttachSession> {
-    const { stdin, stdout, stderr, resize, close } = await this.#session(
-      { open: 'attach', containerId },
-      { tty: false },
-    );
-    return { stdin, stdout, stderr, resize, close };
+  attach(containerId: string): Promise<AttachSession> {
+    return this.#session({ open: 'attach', containerId });
   }
 
   /** Ends all containers and the supervisor: nothing is left on the host. */
@@ -128,9 +106,10 @@ export class SupervisedRuntime implements ContainerRuntime {
     await control.closed;
   }
 
-  /** Containers go on. */
+  /** Containers go on; commands that were executed by way of this end. */
   async close(): Promise<void> {
     this.#closed = true;
+    for (const session of this.#sessions) session.close();
     await this.#control?.then((control) => control.close()).catch(() => {});
   }
 
@@ -233,146 +212,15 @@ export class SupervisedRuntime implements ContainerRuntime {
     }
   }
 
-  async #session(opening: Opening, { tty }: { tty: boolean }): Promise<Session> {
+  async #session(opening: Opening): Promise<Session> {
     await this.#reach();
-    const socket = await dial(path.join(this.#options.runDirectory, 'supervisor.sock'));
-    return openSession(socket, opening, tty);
+    const session = await openSession(await dial(path.join(this.#options.runDirectory, 'supervisor.sock')), opening);
+    const forget = (): unknown => this.#sessions.delete(session);
+    this.#sessions.add(session);
+    session.ended.then(forget, forget);
+    return session;
   }
 }
-
-/** The connection by which the supervisor is told what to do. */
-class Control {
-  readonly hello: Hello;
-  readonly closed: Promise<void>;
-  onChange: (state: ContainerState) => void = () => {};
-  readonly #frames: Frames;
-  readonly #waiting = new Map<number, { resolve: (result: unknown) => void; reject: (error: Error) => void }>();
-  #last = 0;
-
-  private constructor(frames: Frames, hello: Hello) {
-    this.#frames = frames;
-    this.hello = hello;
-    this.closed = new Promise((resolve) => frames.socket.once('close', () => resolve()));
-    void this.closed.then(() => {
-      for (const { reject } of this.#waiting.values()) reject(new Error('the supervisor of this host has gone away'));
-      this.#waiting.clear();
-    });
-    frames.receive((_, payload) => this.#receive(JSON.parse(payload.toString()) as FromSupervisor));
-  }
-
-  static async open(socket: Socket): Promise<Control> {
-    const frames = new Frames(socket);
-    const opened = await open(frames, { open: 'control', protocol: PROTOCOL });
-    if (!('protocol' in opened)) throw new Error('what answers is no supervisor');
-    return new Control(frames, opened);
-  }
-
-  call<C extends keyof Calls>(call: C, input: Parameters<Calls[C]>[0]): Promise<ReturnType<Calls[C]>> {
-    this.#last += 1;
-    const id = this.#last;
-    return new Promise<ReturnType<Calls[C]>>((resolve, reject) => {
-      this.#waiting.set(id, { resolve: (result) => resolve(result as ReturnType<Calls[C]>), reject });
-      this.#frames.sendJson({ id, call, with: input });
-    });
-  }
-
-  close(): void {
-    this.#frames.socket.destroy();
-  }
-
-  #receive(message: FromSupervisor): void {
-    if ('changed' in message) {
-      this.onChange(message.changed);
-      return;
-    }
-    const waiting = this.#waiting.get(message.id);
-    this.#waiting.delete(message.id);
-    if ('failure' in message) waiting?.reject(errorOf(message.failure));
-    else waiting?.resolve(message.result);
-  }
-}
-
-interface Session extends ExecSession {
-  readonly stdin: Writable;
-  readonly stderr: PassThrough;
-  close(): void;
-}
-
-async function openSession(socket: Socket, opening: Opening, tty: boolean): Promise<Session> {
-  const frames = new Frames(socket);
-  await open(frames, opening);
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  let exitCode: number | undefined;
-  frames.receive((type, payload) => {
-    const stream = type === frame.stdout ? stdout : type === frame.stderr ? stderr : undefined;
-    if (stream !== undefined && !stream.write(payload)) {
-      socket.pause();
-      stream.once('drain', () => socket.resume());
-    }
-    if (type === frame.ended) exitCode = payload.readInt32BE();
-  });
-  const ended = new Promise<{ exitCode: number }>((resolve, reject) => {
-    socket.once('close', () => {
-      stdout.end();
-      stderr.end();
-      if (exitCode === undefined) reject(new Error('the supervisor of this host has gone away'));
-      else resolve({ exitCode });
-    });
-  });
-  ended.catch(() => {});
-  const send = (type: (typeof frame)[keyof typeof frame], payload?: Buffer) => frames.send(type, payload);
-  const stdin = new Writable({
-    write(chunk: Buffer, _, done) {
-      if (send(frame.stdin, Buffer.from(chunk))) return done();
-      socket.once('drain', done);
-      return undefined;
-    },
-    final(done) {
-      send(frame.stdinEnd);
-      done();
-    },
-  });
-  socket.once('close', () => stdin.destroy());
-  if (tty) stderr.end();
-  return {
-    stdin,
-    stdout,
-    stderr,
-    ended,
-    resize: (columns, rows) => {
-      const size = Buffer.alloc(4);
-      size.writeUInt16BE(columns);
-      size.writeUInt16BE(rows, 2);
-      send(frame.resize, size);
-    },
-    kill: () => void send(frame.kill),
-    close: () => socket.destroy(),
-  };
-}
-
-function dial(file: string): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ path: file });
-    socket.once('error', reject);
-    socket.once('connect', () => {
-      socket.off('error', reject);
-      socket.on('error', () => socket.destroy());
-      resolve(socket);
-    });
-  });
-}
-
-async function open(frames: Frames, opening: Opening): Promise<Opened> {
-  frames.sendJson(opening);
-  const { payload } = await frames.next();
-  const opened = JSON.parse(payload.toString()) as Opened;
-  if (!('failure' in opened)) return opened;
-  frames.socket.destroy();
-  throw errorOf(opened.failure);
-}
-
-const errorOf = ({ message, reason }: Failure): Error =>
-  reason === undefined ? new Error(message) : new StartError(reason, message);
 
 function startSupervisor({ runDirectory, stateDirectory, cgroup, hidden = [] }: SupervisedRuntimeOptions): void {
   mkdirSync(runDirectory, { recursive: true, mode: 0o700 });

@@ -24,21 +24,27 @@ export class SimulatedHost {
   readonly runtime: SimulatedRuntime;
   readonly network = new SimulatedNetwork();
   readonly directory: string;
+  /** Between the agent and the API. */
+  readonly #faults: Partial<Faults>;
   /** By the first word of the command. What is not here runs until it gets TERM. */
   readonly behaviours = new Map<string, Behaviour>();
   podCidr: string | undefined = '10.244.7.0/24';
   #host: PodHost | undefined;
   #events: EventRecorder | undefined;
 
-  private constructor(directory: string, seed: number) {
+  private constructor(directory: string, seed: number, faults: Partial<Faults>) {
     this.directory = directory;
+    this.#faults = faults;
     this.world = world({ seed, kinds: [Pod, Event, ConfigMap, Secret], level: 'error' });
     this.runtime = new SimulatedRuntime(this.world.clock, (spec) => this.#behaviourOf(spec));
   }
 
-  static async create(t: TestContext | undefined, { seed = 1 } = {}): Promise<SimulatedHost> {
+  static async create(
+    t: TestContext | undefined,
+    { seed = 1, faults = {} }: { seed?: number; faults?: Partial<Faults> } = {},
+  ): Promise<SimulatedHost> {
     const directory = await mkdtemp(path.join(tmpdir(), 'netloom-podhost-'));
-    const host = new SimulatedHost(directory, seed);
+    const host = new SimulatedHost(directory, seed, faults);
     t?.after(() => host.end());
     await host.begin();
     return host;
@@ -50,9 +56,9 @@ export class SimulatedHost {
   }
 
   /** The agent begins, or begins anew. */
-  async begin(faults: Partial<Faults> = {}): Promise<void> {
+  async begin(): Promise<void> {
     const { clock: system, api, log } = this.world;
-    const client = new Client({ transport: api.transport(faults), fieldManager: 'agent' });
+    const client = new Client({ transport: api.transport(this.#faults), fieldManager: 'agent' });
     const events = new EventRecorder({ client, system, log, component: 'kubelet', instance: NODE });
     this.#events = events;
     this.#host = new PodHost({
@@ -139,12 +145,12 @@ export class SimulatedHost {
   }
 
   /** Files are real, so real time passes too. */
-  async until(condition: () => boolean, within = 60_000): Promise<void> {
+  async until(condition: () => boolean, within = 60_000, step = 100): Promise<void> {
     const { clock } = this.world;
     const end = clock.now() + within;
     while (!condition()) {
       if (clock.now() >= end) throw new Error(`still not so after ${within} ms of simulated time: ${condition}`);
-      await clock.advance(100);
+      await clock.advance(step);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
   }

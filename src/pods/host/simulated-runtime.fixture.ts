@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { type System, sleep } from '../../runtime/clock.ts';
 import type { PodNetwork } from './pod-network.ts';
@@ -28,6 +30,8 @@ export interface Behaviour {
 /** Containers that only exist in memory, in simulated time: starting and ending take a moment, as on a host. */
 export class SimulatedRuntime implements ContainerRuntime {
   readonly specs = new Map<string, ContainerSpec>();
+  /** Ids, in order. */
+  readonly started: string[] = [];
   /** Every call that changes something, in order. */
   readonly calls: string[] = [];
   readonly #system: System;
@@ -90,6 +94,9 @@ export class SimulatedRuntime implements ContainerRuntime {
     const startedAt = this.#system.now();
     const state: ContainerState = { id, sandbox, name, attempt, labels, logFile, phase: 'running', pid: 1, startedAt };
     this.specs.set(id, spec);
+    this.started.push(id);
+    mkdirSync(path.dirname(logFile), { recursive: true });
+    writeFileSync(logFile, '', { flag: 'a' });
     this.#put(state);
     if (ends !== undefined) this.#system.timer(ends.after, () => this.end(id, ends.exitCode));
     return state;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Faults } from '../../test/simulation/faults.ts';
 import { type World, world } from '../../test/simulation/world.ts';
-import { Deployment, ReplicaSet, StatefulSet } from '../api/apps/workloads.ts';
+import { ControllerRevision, Deployment, ReplicaSet, StatefulSet } from '../api/apps/workloads.ts';
 import { Namespace } from '../api/core/namespace.ts';
 import { Node } from '../api/core/node.ts';
 import { Pod, type PodSpec } from '../api/core/pod.ts';
@@ -36,6 +36,7 @@ export class Lab {
       ReplicaSet,
       Deployment,
       StatefulSet,
+      ControllerRevision,
       EndpointSlice,
     ];
     this.world = world({ seed, kinds, level: 'error' });

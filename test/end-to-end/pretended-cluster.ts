@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import type { Admission } from '../../src/api/admission.ts';
+import { Pod } from '../../src/api/core/pod.ts';
 import { customResourceDefinition } from '../../src/api/crd.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { allKinds } from '../../src/api/kinds.ts';
 import { Prefix } from '../../src/api/prefix.ts';
+import { forbidden } from '../../src/api/status.ts';
 import { FakeHost } from '../../src/pods/host.fixture.ts';
 import { podsAdmission, podsControllers } from '../../src/pods/index.ts';
 import { CustomResourceDefinition } from '../../src/runtime/builtin.ts';
@@ -14,6 +17,16 @@ import { system } from '../../src/runtime/system.ts';
 import { servicesControllers } from '../../src/services/index.ts';
 import { EngineInTest } from '../engine/engine-in-test.ts';
 import { kubectlFor, type Result } from '../kubectl/kubectl.ts';
+
+/** Some pods are refused, as by a quota. */
+const refusal: Admission = {
+  kind: Pod,
+  operations: ['CREATE'],
+  validate({ object, name }) {
+    if (object?.metadata.annotations?.['test/refused'] === undefined) return [];
+    throw forbidden(Pod, name, 'exceeded quota: test');
+  },
+};
 
 /** A real engine, the real controllers, a real kubectl, and hosts that only pretend to run pods. */
 export class PretendedCluster {
@@ -38,7 +51,8 @@ export class PretendedCluster {
   }
 
   static async start(hosts: readonly string[] = ['a', 'b']): Promise<PretendedCluster> {
-    const engine = await EngineInTest.start({ kinds: allKinds, admission: podsAdmission({ evictAfterSeconds: 5 }) });
+    const admission = [...podsAdmission({ evictAfterSeconds: 5 }), refusal];
+    const engine = await EngineInTest.start({ kinds: allKinds, admission });
     const { transport } = engine;
     const client = new Client({ transport, fieldManager: 'test' });
     const definitions = allKinds.map((kind) => ({ ...customResourceDefinition(kind) }) as never);

@@ -104,6 +104,51 @@ describe('rollouts under kubectl', { concurrency: 4 }, () => {
     assert.equal(await cluster.ok('get pods,replicasets -l app=gone -o name'), '');
   });
 
+  test('why pods cannot be made stands on the Deployment, and is gone when they can', async () => {
+    await cluster.ok('apply -f -', deployment('refused', { replicas: 1 }));
+    await cluster.ok('rollout status deployment/refused --timeout=30s');
+    const refused = (is: string | null) =>
+      JSON.stringify({ spec: { template: { metadata: { annotations: { 'test/refused': is } } } } });
+    await cluster.ok(['patch', 'deployment', 'refused', '-p', refused('yes')]);
+    await cluster.ok('wait deployment/refused --for=condition=ReplicaFailure --timeout=30s');
+    const path = 'jsonpath={.status.conditions[?(@.type=="ReplicaFailure")].message}';
+    assert.match(
+      await cluster.ok(['get', 'deployment', 'refused', '-o', path]),
+      /^pods "refused-\w+-\w+" is forbidden: exceeded quota: test$/,
+    );
+    assert.match(
+      await cluster.ok('get events'),
+      /FailedCreate +replicaset\/refused-\w+ +Error creating: pods "refused-/,
+    );
+    await cluster.ok(['patch', 'deployment', 'refused', '-p', refused(null)]);
+    assert.match(await cluster.ok('rollout status deployment/refused --timeout=30s'), /successfully rolled out/);
+  });
+
+  test('a StatefulSet is rolled out in order, has a history, and goes back', async () => {
+    const { spec } = deployment('db') as { spec: JsonObject };
+    const set = {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name: 'db' },
+      spec: { ...spec, serviceName: 'db' },
+    };
+    await cluster.ok('apply -f -', set);
+    const rolled = /(statefulset rolling update complete|partitioned roll out complete)/;
+    assert.match(await cluster.ok('rollout status statefulset/db --timeout=30s'), rolled);
+    await cluster.ok('set image statefulset/db main=web:2');
+    assert.match(await cluster.ok('rollout status statefulset/db --timeout=60s'), rolled);
+    const pods = ['get', 'pods', '-l', 'app=db', '--sort-by=.metadata.name', '-o'];
+    const images = 'jsonpath={range .items[*]}{.metadata.name} {.spec.containers[0].image} {end}';
+    assert.equal(await cluster.ok([...pods, images]), 'db-0 web:2 db-1 web:2 db-2 web:2 ');
+    assert.match(await cluster.ok('rollout history statefulset/db'), /^1 +<none>\n2 +<none>$/m);
+    await cluster.ok('rollout undo statefulset/db');
+    assert.match(await cluster.ok('rollout status statefulset/db --timeout=60s'), rolled);
+    assert.equal(await cluster.ok([...pods, images]), 'db-0 web:1 db-1 web:1 db-2 web:1 ');
+    await cluster.ok('scale statefulset/db --replicas=1');
+    await cluster.ok('wait pod/db-1 --for=delete --timeout=30s');
+    assert.equal(await cluster.ok([...pods, 'name']), 'pod/db-0\n');
+  });
+
   test('endpoints follow the pods of a Service', async () => {
     await cluster.ok('apply -f -', deployment('served', { replicas: 2 }));
     await cluster.ok('expose deployment served --port=80 --target-port=8080');

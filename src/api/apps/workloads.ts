@@ -1,5 +1,6 @@
 import type { Condition } from '../condition.ts';
 import type { PodSpec } from '../core/pod.ts';
+import type { JsonObject } from '../json.ts';
 import { builtinKind } from '../kind.ts';
 import type { ApiObject } from '../object.ts';
 import type { LabelSelector } from '../selector.ts';
@@ -57,6 +58,7 @@ export interface StatefulSet extends ApiObject {
     selector: LabelSelector;
     template: PodTemplate;
     serviceName?: string;
+    volumeClaimTemplates?: { metadata?: { name?: string } }[];
     podManagementPolicy?: 'OrderedReady' | 'Parallel';
     updateStrategy?: { type?: 'RollingUpdate' | 'OnDelete'; rollingUpdate?: { partition?: number } };
     revisionHistoryLimit?: number;
@@ -75,4 +77,16 @@ export interface StatefulSet extends ApiObject {
     collisionCount?: number;
     conditions?: Condition[];
   };
+}
+
+/** A former or present template of a StatefulSet or DaemonSet, as a patch that brings it back. */
+export const ControllerRevision = builtinKind<ControllerRevision>(
+  'apps',
+  'v1',
+  'ControllerRevision',
+  'controllerrevisions',
+);
+export interface ControllerRevision extends ApiObject {
+  data: JsonObject;
+  revision: number;
 }

@@ -67,7 +67,8 @@ export function forgettable({ deployment, old }: Rollout): ReplicaSet[] {
     .filter((set) => sizeOf(set) === 0 && podsIn(set) === 0 && isObserved(set));
 }
 
-const isObserved = ({ metadata, status }: ReplicaSet): boolean =>
+/** Whether its status is about the set as it is now. */
+export const isObserved = ({ metadata, status }: ReplicaSet): boolean =>
   (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
 
 const copied = ({ metadata }: Deployment): Annotations =>

@@ -1,6 +1,6 @@
 import type { Deployment, ReplicaSet } from '../../api/apps/workloads.ts';
 import { allOf, availableIn, isRolling, leeway, podsIn, type Rollout, sizeOf, total, wantedOf } from './deployment.ts';
-import { desiredIn, mostIn } from './revisions.ts';
+import { desiredIn, isObserved, mostIn } from './revisions.ts';
 
 /** A ReplicaSet shall have so many pods. */
 export interface Scaling {
@@ -13,9 +13,16 @@ export function roomFor({ deployment, current, old }: Rollout): number {
   const wanted = wantedOf(deployment);
   const size = current === undefined ? 0 : sizeOf(current);
   if (!isRolling(deployment)) return wanted;
-  const room = wanted + leeway(deployment).surge - total(old, sizeOf) - size;
+  const room = wanted + leeway(deployment).surge - total(old, presentIn) - size;
   return room <= 0 ? size : size + Math.min(room, wanted - size);
 }
+
+/** Pods that are to go count until they do. */
+const presentIn = (set: ReplicaSet): number => Math.max(sizeOf(set), podsIn(set));
+
+/** What is said of a set counts once it is about the set as it is now. */
+const servingIn = (set: ReplicaSet): number => (isObserved(set) ? Math.min(sizeOf(set), availableIn(set)) : 0);
+const uselessIn = (set: ReplicaSet): number => (isObserved(set) ? Math.max(0, sizeOf(set) - availableIn(set)) : 0);
 
 /** The next step from the old pods to the new ones: never more than surge allows, never fewer that serve than wanted. */
 export function nextStep(rollout: Rollout): Scaling[] {
@@ -41,15 +48,15 @@ function shrinkage(rollout: Rollout): Scaling[] {
   if (current === undefined) return [];
   const all = allOf(rollout);
   const least = wantedOf(deployment) - leeway(deployment).unavailable;
-  const most = total(all, sizeOf) - least - (sizeOf(current) - availableIn(current));
+  const most = total(all, sizeOf) - least - (sizeOf(current) - servingIn(current));
   const sizes = new Map(old.map((set) => [set, sizeOf(set)]));
   let useless = Math.max(0, most);
   for (const set of old) {
-    const idle = Math.min(useless, Math.max(0, sizeOf(set) - availableIn(set)));
+    const idle = Math.min(useless, uselessIn(set));
     sizes.set(set, sizeOf(set) - idle);
     useless -= idle;
   }
-  let spare = most <= 0 ? 0 : Math.max(0, total(all, availableIn) - least);
+  let spare = most <= 0 ? 0 : Math.max(0, total(all, servingIn) - least);
   for (const set of old) {
     const size = sizes.get(set) ?? 0;
     const gone = Math.min(size, spare);

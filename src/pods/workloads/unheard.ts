@@ -61,6 +61,12 @@ export class Unheard<T extends ApiObject> {
     if (isHeard) this.#forget(owner, keyOf(ref));
   }
 
+  /** Whether its end was asked for, though it looks as if nothing had happened. */
+  isEnding(owner: string, { metadata }: T): boolean {
+    const expected = this.#expected.get(owner)?.get(keyOf(refOf({ metadata })));
+    return expected?.news === 'that it ends' && expected.uid === metadata.uid;
+  }
+
   /** The server refused: there will be no news. */
   forget(owner: string, ref: Ref): void {
     this.#forget(owner, keyOf(ref));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Deployment, ReplicaSet } from '../../api/apps/workloads.ts';
+import { Deployment, ReplicaSet, StatefulSet } from '../../api/apps/workloads.ts';
 import type { Pod, PodSpec } from '../../api/core/pod.ts';
 import { Lab, NAMESPACE } from '../lab.fixture.ts';
 import { isActive, isReady } from '../pod-state.ts';
@@ -20,6 +20,38 @@ export class Workloads extends Lab {
     const template = version === undefined ? {} : { template: templateOf(name, version).template };
     const merge = JSON.parse(JSON.stringify({ spec: { ...rest, ...template } }));
     await this.world.client.patch(Deployment, { namespace: NAMESPACE, name }, { merge });
+  }
+
+  async serveStateful(
+    name: string,
+    { version = '1', ...spec }: Partial<StatefulSet['spec']> & { version?: string } = {},
+  ): Promise<void> {
+    await this.world.client.create(StatefulSet, {
+      metadata: { name, namespace: NAMESPACE },
+      spec: { replicas: 3, serviceName: name, ...spec, ...templateOf(name, version) },
+    });
+  }
+
+  async changeStateful(name: string, { version, ...rest }: Partial<StatefulSet['spec']> & { version?: string }) {
+    const template = version === undefined ? {} : { template: templateOf(name, version).template };
+    const merge = JSON.parse(JSON.stringify({ spec: { ...rest, ...template } }));
+    await this.world.client.patch(StatefulSet, { namespace: NAMESPACE, name }, { merge });
+  }
+
+  statefulSet(name: string): StatefulSet {
+    const found = this.world.api.objects(StatefulSet).find(({ metadata }) => metadata.name === name);
+    assert.ok(found, `there is no stateful set ${name}`);
+    return found;
+  }
+
+  /** Name and version of every pod on record, by name. */
+  names(): string[] {
+    return this.pods()
+      .map(
+        ({ metadata }) =>
+          `${metadata.name} ${metadata.labels?.['version']}${metadata.deletionTimestamp ? ' ending' : ''}`,
+      )
+      .sort();
   }
 
   deployment(name: string): Deployment {

@@ -1,9 +1,26 @@
-import { attribute } from './netlink/attributes.ts';
+import { attribute, nested, text, u8 } from './netlink/attributes.ts';
 import type { Netlink } from './netlink/connection.ts';
 import type { Request } from './netlink/message.ts';
 import type { PortVlans } from './port-rules.ts';
 
-/** Sets the VLANs of a port where the kernel's bridges know VLANs; for the others there are the rules of ports. */
+/** Lets a bridge know VLANs. False where the kernel's bridges cannot: then there are the rules of ports. */
+export function filterVlans(netlink: Netlink, bridge: number): boolean {
+  const [refusal] = netlink.requestAll([
+    {
+      doing: 'let a bridge know VLANs',
+      type: NEW,
+      flags: 0,
+      body: [
+        header(bridge, 0),
+        nested(LINK_INFO, attribute(KIND, text('bridge')), nested(KIND_DATA, attribute(VLAN_FILTERING, u8(1)))),
+      ],
+    },
+  ]);
+  if (refusal !== undefined && !['EOPNOTSUPP', 'EINVAL'].includes(refusal.code)) throw refusal;
+  return refusal === undefined;
+}
+
+/** Sets the VLANs of a port where the kernel's bridges know VLANs. */
 export function setBridgeVlans(netlink: Netlink, link: number, vlans: PortVlans): void {
   const requests = bridgeVlanRequests(link, vlans);
   const refusal = netlink
@@ -28,9 +45,9 @@ export function bridgeVlanRequests(link: number, { untagged, tagged }: PortVlans
 }
 
 /** struct ifinfomsg */
-function header(link: number): Buffer {
+function header(link: number, family = AF_BRIDGE): Buffer {
   const bytes = Buffer.alloc(16);
-  bytes.writeUInt8(AF_BRIDGE, 0);
+  bytes.writeUInt8(family, 0);
   bytes.writeInt32LE(link, 4);
   return bytes;
 }
@@ -42,11 +59,16 @@ function vlanInfo(id: number, flags: number): Buffer {
   return bytes;
 }
 
+const NEW = 16;
 const DELETE = 17;
 const SET = 19;
 const AF_BRIDGE = 7;
 const AF_SPEC = 26;
 const VLAN_INFO = 2;
+const LINK_INFO = 18;
+const KIND = 1;
+const KIND_DATA = 2;
+const VLAN_FILTERING = 7;
 /** What comes in without a tag is in this VLAN (2), and what goes out in it has none (4). */
 const WITHOUT_TAG = 6;
 const NATIVE = 1;

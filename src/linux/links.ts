@@ -46,7 +46,7 @@ export interface NewLink {
 
 export type LinkKind =
   | { readonly is: 'veth'; readonly peer: VethPeer }
-  | { readonly is: 'bridge'; readonly vlanFiltering?: boolean; readonly multicastSnooping?: boolean }
+  | { readonly is: 'bridge'; readonly multicastSnooping?: boolean }
   | { readonly is: 'macvlan'; readonly parent: number; readonly mode: keyof typeof macvlanMode }
   | {
       readonly is: 'vxlan';
@@ -181,12 +181,9 @@ function kindData(kind: LinkKind): Buffer[] {
       return [nested(VETH_PEER, header(), ...attributesOf(peer), ...place)];
     }
     case 'bridge':
-      return [
-        ...(kind.vlanFiltering === undefined ? [] : [attribute(BRIDGE_VLAN_FILTERING, u8(kind.vlanFiltering ? 1 : 0))]),
-        ...(kind.multicastSnooping === undefined
-          ? []
-          : [attribute(BRIDGE_MULTICAST_SNOOPING, u8(kind.multicastSnooping ? 1 : 0))]),
-      ];
+      return kind.multicastSnooping === undefined
+        ? []
+        : [attribute(BRIDGE_MULTICAST_SNOOPING, u8(kind.multicastSnooping ? 1 : 0))];
     case 'macvlan':
       return [attribute(MACVLAN_MODE, u32(macvlanMode[kind.mode]))];
     case 'vlan':
@@ -261,7 +258,6 @@ const KIND_DATA = 2;
 const VETH_PEER = 1;
 const MACVLAN_MODE = 1;
 const VLAN_ID = 1;
-const BRIDGE_VLAN_FILTERING = 7;
 const BRIDGE_MULTICAST_SNOOPING = 23;
 const VXLAN_ID = 1;
 const VXLAN_LOCAL = 4;

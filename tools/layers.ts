@@ -72,4 +72,5 @@ const belowLayer: Readonly<Record<string, readonly string[]>> = {
   linux: ['runtime', 'api'],
   engine: ['runtime', 'api'],
   agent: ['linux', 'ledger', 'liveness', 'runtime', 'api'],
+  lab: ['agent', 'linux', 'runtime', 'api'],
 };

@@ -7,6 +7,7 @@ import { describe } from './client/describe.ts';
 import { get } from './client/get.ts';
 import type { Command } from './command.ts';
 import { dnsHosts } from './dns/dns-hosts.ts';
+import { lab } from './lab/lab.ts';
 import { routes } from './routes.ts';
 import { controllers } from './server/controllers-alone.ts';
 import { engine } from './server/engine.ts';
@@ -21,6 +22,7 @@ export const commands: readonly Command[] = [
   remove,
   who,
   explain,
+  lab,
   routes,
   dnsHosts,
   engine,

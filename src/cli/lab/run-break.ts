@@ -1,0 +1,39 @@
+import { cut, heal, healAll, killHost, killProcess } from '../../lab/works/break-and-heal.ts';
+import { system } from '../../runtime/system.ts';
+import { type Terminal, UsageError } from '../command.ts';
+import { explained, requireRoot, theHost, theLab } from './the-lab.ts';
+
+export async function labCut(host: string, link: string | undefined, terminal: Terminal): Promise<void> {
+  requireRoot('cut');
+  const { lab } = theHost(host);
+  await explained(() => cut({ lab: lab.plan.name, host, link }, system));
+  terminal.print(`${host}: ${link ?? 'every link'} is cut`);
+}
+
+export async function labHeal(host: string | undefined, link: string | undefined, terminal: Terminal): Promise<void> {
+  requireRoot('heal');
+  const lab = host === undefined ? theLab(undefined) : theHost(host).lab;
+  if (host === undefined) {
+    await explained(() => healAll(lab.plan.name, system));
+    terminal.print(`the lab ${lab.plan.name} is whole`);
+    return;
+  }
+  await explained(() => heal({ lab: lab.plan.name, host, link }, system));
+  terminal.print(link === undefined ? `${host} is whole` : `${host}: ${link} is whole`);
+}
+
+export async function labKill(host: string, what: string | undefined, terminal: Terminal): Promise<void> {
+  requireRoot('kill');
+  const { lab } = theHost(host);
+  const target = { lab: lab.plan.name, host };
+  if (what === undefined) {
+    await explained(() => killHost(target, system));
+    terminal.print(`${host} is dead`);
+    return;
+  }
+  if (what !== 'agent' && what !== 'supervisor') {
+    throw new UsageError(`"${what}" cannot be killed: say agent or supervisor, or nothing for the whole host`);
+  }
+  const pid = await explained(async () => killProcess(target, what));
+  terminal.print(`${host}: its ${what}, process ${pid}, is dead`);
+}

@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { inNetworkNamespace, isNetworkNamespace, networkNamespacePath } from '../../linux/network-namespace.ts';
+import { CommandError } from '../command.ts';
+import { requireRoot, theHost } from './the-lab.ts';
+
+/** Answers with the exit code of the command, as a shell has it. */
+export async function labExec(name: string, words: readonly string[]): Promise<number> {
+  requireRoot('exec');
+  const { host, lab } = theHost(name);
+  const namespace = networkNamespacePath(host.namespace);
+  if (!isNetworkNamespace(namespace)) {
+    throw new CommandError(`${name} is dead: "netloom lab heal ${name}" brings it back`);
+  }
+  const [command = process.env['SHELL'] ?? '/bin/sh', ...rest] = words;
+  const env = { ...process.env, NETLOOM_LAB: lab.plan.name, NETLOOM_HOST: name };
+  // Whoever sits at the terminal speaks to the command; we only wait for it.
+  for (const signal of ['SIGINT', 'SIGQUIT'] as const) process.on(signal, () => {});
+  const child = inNetworkNamespace(namespace, () => spawn(command, rest, { stdio: 'inherit', env }));
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  child.on('error', (error: NodeJS.ErrnoException) => {
+    const why = error.code === 'ENOENT' ? 'there is no such command' : error.message;
+    reject(new CommandError(`${command} cannot be run: ${why}`, { exitCode: error.code === 'ENOENT' ? 127 : 126 }));
+  });
+  child.on('exit', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
+  return promise;
+}

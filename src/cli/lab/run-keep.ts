@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { LabKeeper } from '../../lab/hosts/keeper.ts';
+import type { PlannedHost } from '../../lab/plan/lab-plan.ts';
+import { LabPlaces } from '../../lab/state/places.ts';
+import { readRecord } from '../../lab/state/record.ts';
+import { lockFile } from '../../linux/file-lock.ts';
+import { inNetworkNamespace, networkNamespacePath } from '../../linux/network-namespace.ts';
+import { lineLog } from '../../runtime/log.ts';
+import { system } from '../../runtime/system.ts';
+import { CommandError } from '../command.ts';
+import { signalled } from '../server/signalled.ts';
+import { ApiWay } from './api-way.ts';
+import { LogFiles } from './log-files.ts';
+import { requireRoot } from './the-lab.ts';
+
+/** Runs until a signal ends it, and with it the agents of the lab. */
+export async function labKeep(lab: string): Promise<void> {
+  requireRoot('keep');
+  if (readRecord(lab) === undefined)
+    throw new CommandError(`there is no lab ${lab}: make it with "netloom lab up FILE"`);
+  const log = lineLog({ clock: system, write: (line) => process.stderr.write(line) }, { lab });
+  const places = new LabPlaces(lab);
+  mkdirSync(places.run, { recursive: true, mode: 0o700 });
+  const lock = lockFile(places.keeperLock);
+  if ('heldBy' in lock) throw new CommandError(`process ${lock.heldBy ?? '?'} keeps the lab ${lab} already`);
+  const stopped = signalled(log);
+  const keeper = new LabKeeper({ lab, startAgent: (host) => startAgent(places, host), system, log });
+  const way = new ApiWay({ lab, system, log });
+  const files = new LogFiles({ files: () => logsOf(lab), system });
+  const refresh = () => {
+    way.refresh();
+    void keeper.refresh().catch((error) => log.error('the lab cannot be looked at', { error }));
+  };
+  process.on('SIGHUP', refresh);
+  refresh();
+  await stopped;
+  files.stop();
+  await keeper.stop();
+  await way.stop();
+  lock.release();
+}
+
+/** Wholly in the network of its host, and in no other: there is no way to the API but the management link. */
+function startAgent(places: LabPlaces, host: PlannedHost): ChildProcess {
+  const { state, run, log } = places.host(host.name);
+  const [address = ''] = host.management.address.split('/', 1);
+  const words = [
+    ...['agent', '--name', host.name],
+    ...['--kubeconfig', path.join(state, 'agent', 'kubeconfig')],
+    ...['--node-ip', address],
+    ...(host.underlay === undefined ? [] : ['--underlay-address', host.underlay]),
+    ...['--state-dir', state, '--run-dir', run],
+  ];
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const output = openSync(log, 'a', 0o600);
+  try {
+    return inNetworkNamespace(networkNamespacePath(host.namespace), () =>
+      spawn(process.execPath, [...process.execArgv, MAIN, ...words], {
+        cwd: '/',
+        // A signal for the keeper's group is not one for the agents.
+        detached: true,
+        stdio: ['ignore', output, output],
+      }),
+    );
+  } finally {
+    closeSync(output);
+  }
+}
+
+function logsOf(lab: string): string[] {
+  const places = new LabPlaces(lab);
+  return [places.keeperLog, ...(readRecord(lab)?.plan.hosts ?? []).map(({ name }) => places.host(name).log)];
+}
+
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));

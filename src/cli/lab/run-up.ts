@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { Node } from '../../api/core/node.ts';
+import { isReady, LAB_LABEL } from '../../lab/hosts/nodes.ts';
+import { LabPlaces } from '../../lab/state/places.ts';
+import type { LabRecord } from '../../lab/state/record.ts';
+import { LabClient } from '../../lab/works/api.ts';
+import { bringUp } from '../../lab/works/bring-up.ts';
+import { sleep } from '../../runtime/clock.ts';
+import { system } from '../../runtime/system.ts';
+import { kubeconfigFile } from '../client/connection.ts';
+import { CommandError, type Terminal } from '../command.ts';
+import { statusOf } from './lab-status.ts';
+import { statusText } from './status-text.ts';
+import { explained, requireRoot } from './the-lab.ts';
+
+export interface LabUpOptions {
+  readonly kubeconfig: string | undefined;
+  readonly 'no-agents': boolean;
+  readonly wait: number;
+}
+
+/** The exit code is 0 when all hosts are Ready. */
+export async function labUp(file: string, options: LabUpOptions, terminal: Terminal): Promise<number> {
+  requireRoot('up');
+  const content = await contentOf(file);
+  using api = options['no-agents'] ? undefined : await openApi(options.kubeconfig);
+  const record = await explained(() =>
+    bringUp({
+      file: file === '-' ? 'standard input' : resolve(file),
+      text: content,
+      api,
+      startKeeper: startKeeperProcess,
+      say: (sentence) => terminal.warn(sentence),
+      system,
+    }),
+  );
+  const unready = api === undefined ? [] : await waitForHosts(record, api, options.wait);
+  terminal.print(statusText(await statusOf(record)));
+  if (unready.length === 0) return 0;
+  const logs = unready.map((name) => new LabPlaces(record.plan.name).host(name).log);
+  terminal.warn(`not Ready after ${options.wait} s: ${unready.join(', ')}; their agents say why in ${logs.join(', ')}`);
+  return 1;
+}
+
+async function contentOf(file: string): Promise<string> {
+  try {
+    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+  } catch (error) {
+    throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function openApi(kubeconfig: string | undefined): Promise<LabClient> {
+  try {
+    const file = resolve(kubeconfigFile(kubeconfig));
+    return await LabClient.open(file, system);
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    throw new CommandError(`${said}; or make the network alone with --no-agents`);
+  }
+}
+
+/** Answers with those that are not Ready in time. */
+async function waitForHosts({ plan }: LabRecord, { client }: LabClient, seconds: number): Promise<string[]> {
+  const end = system.uptime() + seconds * 1000;
+  const wanted = plan.hosts.filter(({ agent }) => agent).map(({ name }) => name);
+  for (;;) {
+    const { items } = await client.snapshot(Node, { labelSelector: `${LAB_LABEL}=${plan.name}` });
+    const ready = new Set(items.filter(isReady).map(({ metadata }) => metadata.name));
+    const unready = wanted.filter((name) => !ready.has(name));
+    if (unready.length === 0 || system.uptime() >= end) return unready;
+    await sleep(system, 200);
+  }
+}
+
+/** In a session of its own, so that it goes on when the terminal is closed. */
+function startKeeperProcess(lab: string): void {
+  const places = new LabPlaces(lab);
+  mkdirSync(places.state, { recursive: true, mode: 0o700 });
+  const log = openSync(places.keeperLog, 'a', 0o600);
+  const words = [...process.execArgv, MAIN, 'lab', 'keep', lab];
+  spawn(process.execPath, words, { cwd: '/', detached: true, stdio: ['ignore', log, log] }).unref();
+  closeSync(log);
+}
+
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));

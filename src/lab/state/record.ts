@@ -1,0 +1,69 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { type LabFaults, NO_FAULTS } from '../faults.ts';
+import type { LabPlan } from '../plan/lab-plan.ts';
+import { LABS, LabPlaces } from './places.ts';
+
+/** What is kept of a lab for as long as there is anything of it: from before the first thing is made until after the last is removed. */
+export interface LabRecord {
+  readonly plan: LabPlan;
+  /** Where the document was read. */
+  readonly file: string;
+  /** Undefined for a lab without agents. */
+  readonly api?: LabApi;
+  /** False while it is being made or removed: then something may be missing or left. */
+  readonly complete: boolean;
+}
+
+export interface LabApi {
+  /** Of whoever made the lab. */
+  readonly kubeconfig: string;
+  readonly server: string;
+}
+
+export function readRecord(lab: string): LabRecord | undefined {
+  return readJson<LabRecord>(new LabPlaces(lab).record);
+}
+
+export function writeRecord(record: LabRecord): void {
+  writeJson(new LabPlaces(record.plan.name).record, record);
+}
+
+export function readFaults(lab: string): LabFaults {
+  return readJson<LabFaults>(new LabPlaces(lab).faults) ?? NO_FAULTS;
+}
+
+export function writeFaults(lab: string, faults: LabFaults): void {
+  writeJson(new LabPlaces(lab).faults, faults);
+}
+
+/** Every lab of this machine. */
+export function readRecords(): LabRecord[] {
+  if (!existsSync(LABS)) return [];
+  return readdirSync(LABS)
+    .sort()
+    .flatMap((lab) => readRecord(lab) ?? []);
+}
+
+/** Nothing of the lab is left on the disk; what other labs share goes with the last one. */
+export function forgetLab(lab: string): void {
+  const places = new LabPlaces(lab);
+  rmSync(places.run, { recursive: true, force: true });
+  rmSync(places.state, { recursive: true, force: true });
+}
+
+/** Written by us alone, as a whole: what is there is as we wrote it. */
+function readJson<T>(file: string): T | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as T;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw new Error(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function writeJson(file: string, value: object): void {
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(`${file}.new`, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600, flush: true });
+  renameSync(`${file}.new`, file);
+}

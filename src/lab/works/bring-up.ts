@@ -1,0 +1,122 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { enrol } from '../../agent/enrol.ts';
+import { kernelFeatures } from '../../linux/kernel-features.ts';
+import type { System } from '../../runtime/clock.ts';
+import type { LabDocument } from '../document/lab-document.ts';
+import { readLabDocument } from '../document/read-document.ts';
+import { NO_FAULTS } from '../faults.ts';
+import { announceNode, withdrawNode } from '../hosts/nodes.ts';
+import { LabError } from '../lab-error.ts';
+import { makeNetwork } from '../network/make-network.ts';
+import { removeNetwork } from '../network/remove-network.ts';
+import { changesBetween, goneHosts } from '../plan/changes.ts';
+import type { LabPlan, PlannedHost } from '../plan/lab-plan.ts';
+import { EVERYBODYS_TURN, LabPlaces } from '../state/places.ts';
+import { type LabRecord, readRecord, readRecords, writeFaults, writeRecord } from '../state/record.ts';
+import { takeTurn } from '../state/turn.ts';
+import { type LabClient, wayFrom } from './api.ts';
+import { clearHosts } from './clear-host.ts';
+import { fitIn } from './fit-in.ts';
+import { startKeeper, tellKeeper } from './keeping.ts';
+import { kernelFaults } from './kernel-faults.ts';
+
+export interface BringUpOptions {
+  /** Where the document was read, and what it says. */
+  readonly file: string;
+  readonly text: string;
+  /** Undefined for a lab without agents. */
+  readonly api: LabClient | undefined;
+  /** Starts the keeper of the lab, as a process of its own. */
+  startKeeper(lab: string): void;
+  say(sentence: string): void;
+  readonly system: System;
+}
+
+/**
+ * Makes a lab what its document says, whatever is there of it: nothing yet, half of it, something else, or all of it already, and
+ * then nothing is disturbed. What was cut is whole again, and who was dead lives. Nothing is made before everything is known to fit.
+ */
+export async function bringUp(options: BringUpOptions): Promise<LabRecord> {
+  const document = await possibleDocument(options);
+  using _ = await takeTurn(new LabPlaces(document.name).turn, {
+    clock: options.system,
+    waiting: (who) => options.say(`waiting for process ${who ?? '?'}, which works on the lab ${document.name}`),
+  });
+  const record = await claim(document, options);
+  await make(record, options);
+  const complete = { ...record, complete: true };
+  writeRecord(complete);
+  return complete;
+}
+
+async function possibleDocument({ file, text }: BringUpOptions): Promise<LabDocument> {
+  const read = readLabDocument(text);
+  if ('faults' in read) throw LabError.of(file, read.faults);
+  const faults = kernelFaults(read.document, await kernelFeatures());
+  if (faults.length > 0) throw LabError.of(file, faults);
+  return read.document;
+}
+
+/** From the moment on at which this is written, nobody else can have what this lab needs. */
+async function claim(document: LabDocument, options: BringUpOptions): Promise<LabRecord> {
+  const { file, text, api, system } = options;
+  using _ = await takeTurn(EVERYBODYS_TURN, { clock: system });
+  const before = readRecord(document.name);
+  const others = readRecords().filter(({ plan }) => plan.name !== document.name);
+  const plan = await fitIn(document, { file, api, before, others });
+  if (before !== undefined) await removeChanged(before, plan, options);
+  const record = { plan, file, ...(api === undefined ? {} : { api: api.api }), complete: false };
+  writeRecord(record);
+  writeFileSync(new LabPlaces(document.name).document, text, { mode: 0o600 });
+  return record;
+}
+
+/** What is to become something else is taken away first. Until it is, the record knows of it. */
+async function removeChanged(before: LabRecord, after: LabPlan, { api, system, say }: BringUpOptions): Promise<void> {
+  const { name } = before.plan;
+  const { hosts, isWhole } = changesBetween(before.plan, after);
+  if (hosts.length === 0 && !isWhole) return;
+  if (before.complete) say(`making anew: ${hosts.map((host) => host.name).join(', ')}`);
+  writeFaults(name, { cut: [], dead: hosts.map((host) => host.name) });
+  tellKeeper(name);
+  await clearHosts(before.plan, hosts, system);
+  if (isWhole) removeNetwork(before.plan);
+  for (const host of goneHosts(before.plan, after)) {
+    if (api !== undefined) await withdrawNode(api.client, name, host);
+    rmSync(new LabPlaces(name).host(host.name).state, { recursive: true, force: true });
+  }
+}
+
+async function make({ plan }: LabRecord, { api, system, say, startKeeper: start }: BringUpOptions): Promise<void> {
+  const places = new LabPlaces(plan.name);
+  writeFaults(plan.name, NO_FAULTS);
+  makeNetwork(plan, NO_FAULTS);
+  say(`network: ${plan.hosts.length} hosts, ${plan.switches.length} switches`);
+  if (api === undefined) return;
+  const withAgents = plan.hosts.filter(({ agent }) => agent);
+  await Promise.all(withAgents.map((host) => introduce(plan, host, { api, places, system })));
+  say(`agents: ${withAgents.length} known to ${api.connection.server}`);
+  await startKeeper(plan.name, () => start(plan.name), system);
+}
+
+/** Makes a host known to the API, as which its agent then speaks: it never sees the credentials of who made the lab. */
+async function introduce(
+  plan: LabPlan,
+  host: PlannedHost,
+  { api, places, system }: { api: LabClient; places: LabPlaces; system: System },
+): Promise<void> {
+  const { state } = places.host(host.name);
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const [address = ''] = host.management.address.split('/', 1);
+  await Promise.all([
+    announceNode(api.client, plan.name, host),
+    enrol({
+      client: api.client,
+      way: wayFrom(plan, api.connection),
+      name: host.name,
+      addresses: [address],
+      stateDirectory: state,
+      system,
+    }),
+  ]);
+}

@@ -1,13 +1,14 @@
 import { UNDERLAY_ADDRESS } from '../api/core/node.ts';
 import { RoutedPodNetwork } from '../pods/host/routed-pod-network.ts';
 import { Client } from '../runtime/client.ts';
-import type { System } from '../runtime/clock.ts';
+import { type System, sleep } from '../runtime/clock.ts';
 import type { Controller, Host } from '../runtime/controller.ts';
 import { EventRecorder } from '../runtime/events.ts';
 import { HttpTransport } from '../runtime/http-transport.ts';
 import { Informers } from '../runtime/informers.ts';
 import type { Connection } from '../runtime/kubeconfig.ts';
 import type { Log } from '../runtime/log.ts';
+import { startServiceHost } from '../services/host/service-host.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { readMachine } from './host-facts.ts';
 import { Identity } from './identity.ts';
@@ -15,6 +16,7 @@ import { IdentityFiles } from './identity-files.ts';
 import { nodeMetadata, type Presence } from './node-status.ts';
 import { ownNode } from './own-node.controller.ts';
 import { podRoutes } from './pod-routes.controller.ts';
+import { HostedPods } from './pods.ts';
 import { Registration } from './registration.ts';
 import { Troubles } from './troubles.ts';
 
@@ -28,6 +30,11 @@ export interface AgentOptions {
   readonly underlayAddress?: string | undefined;
   /** Where logs and exec are served; 0 takes a free port. */
   readonly port: number;
+  /** What Services have their addresses from, and pods on all hosts theirs. */
+  readonly serviceCidrs: readonly string[];
+  readonly podCidrs: readonly string[];
+  /** Folders that no container may see, besides those of the host itself. */
+  readonly hidden: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   /** STATE and RUN, as src/pods/README.md calls them. */
   readonly stateDirectory: string;
@@ -43,6 +50,8 @@ export interface Agent {
   stop(): Promise<void>;
 }
 
+/** For so long the first word about the host waits for what runs its pods. */
+const START_PATIENCE = 10_000;
 /** A beat that is not answered within this time is taken for lost. */
 const BEAT = { connect: 3_000, answer: 3_000, putOff: 0 };
 
@@ -50,7 +59,9 @@ const BEAT = { connect: 3_000, answer: 3_000, putOff: 0 };
 export async function startAgent(options: AgentOptions): Promise<Agent> {
   const { name, connection, addresses, underlayAddress, system, log, stateDirectory } = options;
   const stops: (() => unknown)[] = [];
+  const ended = new AbortController();
   const stop = async () => {
+    ended.abort();
     for (const end of stops.splice(0).reverse()) await end();
   };
   try {
@@ -69,29 +80,15 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     const informers = new Informers({ client, system, log });
     stops.push(() => informers.stop());
 
-    const identity = new Identity({
-      ...{ name, client, files, addresses, system, log },
-      changed: (which, { certificate: clientCert, key: clientKey }) => {
-        if (which === 'client') for (const each of [transport, beats]) each.useCertificate({ clientCert, clientKey });
-      },
-      trouble: (which, message) =>
-        troubles.set(
-          `${which} certificate`,
-          message === undefined ? undefined : { reason: 'CertificateNotRenewed', message, isFatal: false },
-        ),
-    });
-    stops.push(() => identity.stop());
-
+    const certificates = { serving: await files.read('serving') };
     const machine = await readMachine();
-    const presence: Presence = {
+    const presence = (): Presence => ({
       name,
       addresses,
-      port: undefined,
+      port: pods.port,
       labels: options.labels,
       annotations: underlayAddress === undefined ? {} : { [UNDERLAY_ADDRESS]: underlayAddress },
-    };
-    const registration = new Registration({ client, name, metadata: nodeMetadata(presence, machine) });
-    const network = new RoutedPodNetwork({ underlayAddress: underlayAddress ?? addresses[0] });
+    });
 
     const events = (component: string): EventRecorder => {
       const recorder = new EventRecorder({ client, system, log, component, instance: name });
@@ -103,13 +100,53 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       const running = controller.start(host);
       stops.push(() => running.stop());
     };
-    run(ownNode({ presence: () => presence, machine, registration, troubles, stateDirectory }));
-    run(podRoutes({ name, network, troubles }));
+    const network = new RoutedPodNetwork({ underlayAddress: underlayAddress ?? addresses[0] });
+    const { hostname, port: apiPort, protocol } = new URL(connection.server);
+    const services = startServiceHost({
+      ...{ informers, system, log, node: name },
+      ...{ serviceCidrs: options.serviceCidrs, podCidrs: options.podCidrs },
+      hostAddresses: () => (underlayAddress === undefined ? addresses : [underlayAddress, ...addresses]),
+      api: { host: hostname.replace(/^\[|\]$/g, ''), port: Number(apiPort) || (protocol === 'http:' ? 80 : 443) },
+      trouble: (part, message) =>
+        troubles.set(
+          `services: ${part}`,
+          message === undefined ? undefined : { reason: 'ServicesIncomplete', message, isFatal: false },
+        ),
+    });
+    stops.push(() => services.stop());
+    const pods = new HostedPods({
+      ...{ name, client, informers, events: events('kubelet'), network, services, system, log, troubles },
+      ...{ stateDirectory, runDirectory: options.runDirectory, hidden: options.hidden, addresses, port: options.port },
+      authority: connection.ca ?? '',
+      serving: () => certificates.serving,
+      signal: ended.signal,
+    });
+    stops.push(() => pods.stop());
 
+    const identity = new Identity({
+      ...{ name, client, files, addresses, system, log },
+      changed: (which, pair) => {
+        const { certificate: clientCert, key: clientKey } = pair;
+        if (which === 'client') for (const each of [transport, beats]) each.useCertificate({ clientCert, clientKey });
+        else certificates.serving = pair;
+        if (which === 'serving') pods.useCertificate();
+      },
+      trouble: (which, message) =>
+        troubles.set(
+          `${which} certificate`,
+          message === undefined ? undefined : { reason: 'CertificateNotRenewed', message, isFatal: false },
+        ),
+    });
+    stops.push(() => identity.stop());
+
+    const registration = new Registration({ client, name, metadata: nodeMetadata(presence(), machine) });
     const beating = new Client({ transport: beats, fieldManager, signal: cut.signal });
     const heartbeat = new Heartbeat({ client: beating, name, registration, system, log });
-    // First of all: whatever else is still ending, nobody is to take this host for alive.
     stops.push(() => heartbeat.stop());
+    run(podRoutes({ name, network, troubles }));
+    // An agent that comes back does not say that the host is not ready, only because it has not looked yet.
+    await Promise.race([pods.started, sleep(system, START_PATIENCE, ended.signal)]);
+    run(ownNode({ presence, machine, registration, troubles, stateDirectory }));
     return { registered: heartbeat.first, stop };
   } catch (error) {
     await stop();

@@ -7,7 +7,7 @@ import type { Registration } from './registration.ts';
 import type { Troubles } from './troubles.ts';
 
 /** So often the host is looked at. */
-const LOOK_EVERY = 5_000;
+const LOOK_EVERY = 2_000;
 
 export interface OwnNodeOptions {
   readonly presence: () => Presence;

@@ -1,5 +1,7 @@
 import { connectionOptions } from '../client/connection.ts';
 import { command } from '../command.ts';
+import { serviceOptions } from '../server/service-options.ts';
+import { workloadOptions } from '../server/workload-options.ts';
 
 export const agent = command({
   name: 'agent',
@@ -45,6 +47,19 @@ export const agent = command({
       default: 10_250,
       description: 'where logs and exec are served; 0 takes a free port',
     },
+    'service-cidr': serviceOptions['service-cidr'],
+    'pod-cidr': workloadOptions('on')['pod-cidr'],
+    hide: {
+      type: 'string',
+      placeholder: 'DIR',
+      repeated: true,
+      description: 'a folder that no container may see, such as the data of an engine on this machine',
+    },
+    remove: {
+      type: 'boolean',
+      description:
+        'instead of running: end all pods of the host at once, take away all that Netloom has put into its kernel and file system, and delete its Node',
+    },
     label: {
       type: 'string',
       placeholder: 'KEY=VALUE',
@@ -52,9 +67,18 @@ export const agent = command({
       description: 'a label of the Node',
     },
   },
-  examples: ['netloom agent', 'netloom agent --name h1 --kubeconfig ./admin.kubeconfig --label rack=a'],
+  examples: [
+    'netloom agent',
+    'netloom agent --name h1 --kubeconfig ./admin.kubeconfig --label rack=a',
+    'netloom agent --name h1 --kubeconfig ./admin.kubeconfig --remove',
+  ],
   async run({ options, terminal }) {
-    const { runAgent } = await import('./run-agent.ts');
-    await runAgent(options, terminal);
+    if (options.remove) {
+      const { removeAgent } = await import('./remove-agent.ts');
+      await removeAgent(options, terminal);
+    } else {
+      const { runAgent } = await import('./run-agent.ts');
+      await runAgent(options, terminal);
+    }
   },
 });

@@ -116,7 +116,8 @@ export class RoutedPodNetwork implements PodNetwork {
   #mtu(host: Netlink): number {
     const underlay = this.#underlayAddress === undefined ? undefined : Address.parse(this.#underlayAddress);
     const holder = underlay && listAddresses(host).find(({ address }) => address.equals(underlay));
-    return listLinks(host).find(({ index }) => index === holder?.link)?.mtu ?? ETHERNET_MTU;
+    const mtu = listLinks(host).find(({ index }) => index === holder?.link)?.mtu ?? ETHERNET_MTU;
+    return Math.min(mtu, LARGEST_MTU);
   }
 }
 
@@ -216,6 +217,8 @@ const NAMESPACE_PREFIX = 'netloom-pod-';
 const INTERFACE = 'eth0';
 const UID = /^[A-Za-z0-9][A-Za-z0-9-]{0,99}$/;
 const ETHERNET_MTU = 1500;
+/** Of a veth; the loopback interface has one more. */
+const LARGEST_MTU = 65_535;
 /** Tells routes to other hosts' pods from all others, so that these are never removed. */
 const METRIC = 10_244;
 

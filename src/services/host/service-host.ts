@@ -69,6 +69,12 @@ export function startServiceHost(options: ServiceHostOptions): ServiceHost {
   return new RunningServiceHost(options);
 }
 
+/** Takes away everything that this side has put into the kernel, whoever did; nothing happens when there is nothing. */
+export async function removeServices(): Promise<void> {
+  await runNftScript(`table inet ${TABLE}\ndelete table inet ${TABLE}\n`);
+  removePlace();
+}
+
 class RunningServiceHost implements ServiceHost {
   readonly #options: ServiceHostOptions;
   readonly #domain: string;
@@ -111,8 +117,7 @@ class RunningServiceHost implements ServiceHost {
 
   async remove(): Promise<void> {
     await this.stop();
-    await runNftScript(`table inet ${TABLE}\ndelete table inet ${TABLE}\n`);
-    removePlace();
+    await removeServices();
   }
 
   #begin(): void {

@@ -1,0 +1,111 @@
+import { Node } from '../api/core/node.ts';
+import { KubeletApi } from '../pods/host/kubelet-api/kubelet-api.ts';
+import { PodHost } from '../pods/host/pod-host.ts';
+import type { PodNetwork } from '../pods/host/pod-network.ts';
+import { SupervisedRuntime } from '../pods/host/supervisor/supervised-runtime.ts';
+import type { Client } from '../runtime/client.ts';
+import type { Events } from '../runtime/events.ts';
+import type { Informers } from '../runtime/informers.ts';
+import type { ServiceHost } from '../services/host/service-host.ts';
+import { keepTrying, type Trying } from './keep-trying.ts';
+import type { KeyPair } from './signing.ts';
+import { watchSupervisor } from './supervision.ts';
+
+export interface PodsOptions extends Trying {
+  readonly name: string;
+  readonly client: Client;
+  readonly informers: Informers;
+  readonly events: Events;
+  readonly network: PodNetwork;
+  readonly services: Pick<ServiceHost, 'dns' | 'services'>;
+  readonly stateDirectory: string;
+  readonly runDirectory: string;
+  /** Folders that no container may see, besides those of the host itself. */
+  readonly hidden: readonly string[];
+  readonly addresses: readonly string[];
+  /** Where logs and exec are served; 0 takes a free port. */
+  readonly port: number;
+  /** PEM of the authority by which the API server is known. */
+  readonly authority: string;
+  /** What is shown to the API server; undefined as long as there is none. */
+  readonly serving: () => KeyPair | undefined;
+}
+
+/** The group below which all groups of a host are. */
+export const cgroupOf = (name: string): string => `netloom-${name}`;
+
+/** Runs the pods of this host, and serves their logs and consoles to the API server. */
+export class HostedPods {
+  readonly #options: PodsOptions;
+  readonly #closers: (() => unknown)[] = [];
+  readonly #tasks: Promise<unknown>[] = [];
+  #kubeletApi: KubeletApi | undefined;
+
+  /** Resolves when pods are run. */
+  readonly started: Promise<void>;
+
+  constructor(options: PodsOptions) {
+    this.#options = options;
+    const part = { name: 'pods', reason: 'PodsNotRunning', isFatal: true };
+    this.started = keepTrying(part, () => this.#start(), options);
+  }
+
+  /** Where logs and exec are served, once they are. */
+  get port(): number | undefined {
+    return this.#kubeletApi?.port;
+  }
+
+  /** To be called when there is another certificate to be shown. */
+  useCertificate(): void {
+    this.#kubeletApi?.useCertificates();
+  }
+
+  /** Pods go on. The signal has been aborted before. */
+  async stop(): Promise<void> {
+    await this.started;
+    for (const close of this.#closers.splice(0).reverse()) await close();
+    await Promise.all(this.#tasks);
+  }
+
+  async #start(): Promise<void> {
+    const { name, runDirectory, stateDirectory, hidden, system, log, client, events, network } = this.#options;
+    const { informers, addresses, services, troubles, signal } = this.#options;
+    const cgroup = cgroupOf(name);
+    const runtime = await SupervisedRuntime.connect({ runDirectory, stateDirectory, cgroup, hidden, system, log });
+    if (signal.aborted) return runtime.close();
+    const nodes = informers.of(Node);
+    const rangeOf = (node: Node | undefined): string | undefined => node?.spec.podCIDR;
+    const podHost = new PodHost({
+      ...{ client, system, log, events, node: name, runtime, network, stateDirectory },
+      hostAddresses: () => addresses,
+      podCidr: () => rangeOf(nodes.cache.get({ namespace: '', name })),
+      dns: () => services.dns(),
+      services: () => services.services(),
+    });
+    this.#closers.push(() => runtime.close());
+    await podHost.start();
+    this.#closers.push(() => podHost.stop());
+    const forget = nodes.onChange(({ before, now }) => {
+      const { metadata } = now ?? before;
+      if (metadata.name === name && rangeOf(before) !== rangeOf(now)) podHost.look();
+    });
+    this.#closers.push(forget);
+    this.#tasks.push(watchSupervisor(runtime, { system, troubles, signal }));
+    const part = { name: 'kubelet-api', reason: 'LogsAndExecNotServed', isFatal: false };
+    this.#tasks.push(keepTrying(part, () => this.#serve(podHost, runtime), this.#options));
+  }
+
+  async #serve(directory: PodHost, runtime: SupervisedRuntime): Promise<void> {
+    const { addresses, port, authority, serving, log, system, signal } = this.#options;
+    const pair = serving();
+    if (pair === undefined) throw new Error('there is no serving certificate yet');
+    const api = await KubeletApi.start({
+      ...{ directory, runtime, port, log, system },
+      address: addresses[0] ?? '127.0.0.1',
+      certificates: () => ({ ...(serving() ?? pair), authority }),
+    });
+    if (signal.aborted) return api.stop();
+    this.#kubeletApi = api;
+    this.#closers.push(() => api.stop());
+  }
+}

@@ -1,0 +1,33 @@
+import { rm } from 'node:fs/promises';
+import { removeFolder } from '../pods/host/pod-remains.ts';
+import { RoutedPodNetwork } from '../pods/host/routed-pod-network.ts';
+import { SupervisedRuntime } from '../pods/host/supervisor/supervised-runtime.ts';
+import type { System } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import { removeServices } from '../services/host/service-host.ts';
+import { cgroupOf } from './pods.ts';
+
+export interface HostToRemove {
+  readonly name: string;
+  readonly stateDirectory: string;
+  readonly runDirectory: string;
+  readonly system: System;
+  readonly log: Log;
+}
+
+/**
+ * Ends every pod of a host at once, and takes away all that Netloom has put into its kernel and file system. Nobody else may be
+ * at work on it: whoever calls this has the lock of its agent.
+ */
+export async function removeHost({ name, stateDirectory, runDirectory, system, log }: HostToRemove): Promise<void> {
+  // If there is no supervisor, one is started: it knows what its predecessors may have left.
+  const cgroup = cgroupOf(name);
+  const runtime = await SupervisedRuntime.connect({ runDirectory, stateDirectory, cgroup, system, log });
+  await runtime.shutDown();
+  const network = new RoutedPodNetwork();
+  for (const { uid } of await network.list()) await network.detach(uid);
+  await network.routeTo([]);
+  await removeServices();
+  await removeFolder(stateDirectory);
+  await rm(runDirectory, { recursive: true, force: true });
+}

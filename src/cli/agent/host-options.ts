@@ -1,0 +1,79 @@
+import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { Address } from '../../api/address.ts';
+import { Prefix } from '../../api/prefix.ts';
+import { dnsSubdomainFaults, labelValueFaults, qualifiedNameFaults } from '../../api/syntax.ts';
+import { type FileLock, lockFile } from '../../linux/file-lock.ts';
+import { CommandError, UsageError } from '../command.ts';
+import { ownAddress } from './own-address.ts';
+
+export interface AgentCommandOptions {
+  readonly name: string | undefined;
+  readonly kubeconfig: string | undefined;
+  readonly 'node-ip': readonly string[];
+  readonly 'underlay-address': string | undefined;
+  readonly 'state-dir': string | undefined;
+  readonly 'run-dir': string | undefined;
+  readonly listen: number;
+  readonly label: readonly string[];
+  readonly 'service-cidr': string;
+  readonly 'pod-cidr': string;
+  readonly hide: readonly string[];
+}
+
+export type HostOptions = ReturnType<typeof readHostOptions>;
+
+export function readHostOptions(options: AgentCommandOptions) {
+  const name = options.name ?? hostname().toLowerCase();
+  const [fault] = dnsSubdomainFaults(name);
+  if (fault !== undefined) throw new UsageError(`"${name}" cannot be the name of a host: ${fault}`);
+  const given = [...options['node-ip'], options['underlay-address']].filter((each) => each !== undefined);
+  const odd = given.find((address) => Address.parse(address) === undefined);
+  if (odd !== undefined) throw new UsageError(`"${odd}" is no address`);
+  return {
+    name,
+    addresses: options['node-ip'].length > 0 ? options['node-ip'] : [ownAddress()],
+    underlayAddress: options['underlay-address'],
+    port: options.listen,
+    serviceCidrs: readNetworks(options['service-cidr'], '--service-cidr'),
+    podCidrs: readNetworks(options['pod-cidr'], '--pod-cidr'),
+    hidden: options.hide.map((folder) => resolve(folder)),
+    labels: Object.fromEntries(options.label.map(readLabel)),
+    stateDirectory: resolve(options['state-dir'] ?? `/var/lib/netloom/hosts/${name}`),
+    runDirectory: resolve(options['run-dir'] ?? `/run/netloom/hosts/${name}`),
+  };
+}
+
+function readNetworks(text: string, option: string): string[] {
+  return text.split(',').map((part) => {
+    const network = Prefix.parse(part.trim());
+    if (network === undefined) throw new UsageError(`${option} takes networks such as 10.96.0.0/16, not "${text}"`);
+    return `${network}`;
+  });
+}
+
+function readLabel(text: string): [string, string] {
+  const at = text.indexOf('=');
+  const [key, value] = at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+  const [fault] = [...qualifiedNameFaults(key), ...labelValueFaults(value)];
+  if (fault !== undefined) throw new UsageError(`--label takes KEY=VALUE, not "${text}": ${fault}`);
+  return [key, value];
+}
+
+export function requireRoot(): void {
+  if (process.getuid?.() === 0) return;
+  throw new CommandError('netloom agent needs root: it makes network namespaces, links and routes');
+}
+
+/** One agent a host: two would fight over its pods. */
+export async function takeHost({ name, stateDirectory, runDirectory }: HostOptions): Promise<FileLock> {
+  await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
+  await mkdir(runDirectory, { recursive: true, mode: 0o700 });
+  const lock = lockFile(`${runDirectory}/agent.lock`);
+  if ('release' in lock) return lock;
+  const who = lock.heldBy === undefined ? 'another process' : `process ${lock.heldBy}`;
+  throw new CommandError(
+    `the agent of host ${name} runs already, as ${who}: stop that one, or give this one another --name, and its own --run-dir and --state-dir`,
+  );
+}

@@ -96,27 +96,27 @@ interface Frame {
 const CONTROL = 8;
 const LONGEST_CONTROL = 125;
 
-function lengthOfHead(bytes: Buffer): number | undefined {
-  const second = bytes[1];
-  if (second === undefined) return undefined;
+/** Undefined until enough is there to tell. */
+function lengthOfHead([first, second]: Buffer): number | undefined {
+  if (first === undefined || second === undefined) return undefined;
+  const opcode = first & 0x0f;
+  if ((first & 0x70) !== 0) throw new WebSocketError(1002, 'reserved bits are set, but no extension was agreed on');
+  if (!Object.values<number>(OPCODES).includes(opcode)) throw new WebSocketError(1002, `there is no opcode ${opcode}`);
+  if ((second & 0x80) === 0) throw new WebSocketError(1002, 'a frame of a client must be masked');
   const size = second & 0x7f;
+  if (opcode >= CONTROL && (size > LONGEST_CONTROL || first < 0x80)) {
+    throw new WebSocketError(1002, 'a control frame must be whole and of at most 125 bytes');
+  }
   return 2 + (size === 126 ? 2 : size === 127 ? 8 : 0) + 4;
 }
 
 function frameOf(head: Buffer): Frame {
   const [first = 0, second = 0] = head;
-  const opcode = first & 0x0f;
-  const isFinal = (first & 0x80) !== 0;
-  if ((first & 0x70) !== 0) throw new WebSocketError(1002, 'reserved bits are set, but no extension was agreed on');
-  if (!Object.values<number>(OPCODES).includes(opcode)) throw new WebSocketError(1002, `there is no opcode ${opcode}`);
-  if ((second & 0x80) === 0) throw new WebSocketError(1002, 'a frame of a client must be masked');
   const size = second & 0x7f;
-  if (opcode >= CONTROL && (size > LONGEST_CONTROL || !isFinal)) {
-    throw new WebSocketError(1002, 'a control frame must be whole and of at most 125 bytes');
-  }
   const left = size === 126 ? head.readUInt16BE(2) : size === 127 ? Number(head.readBigUInt64BE(2)) : size;
   if (!Number.isSafeInteger(left)) throw new WebSocketError(1009, 'a frame cannot be that long');
-  return { opcode, isFinal, mask: head.subarray(-4), left, come: 0, isNew: true, gathered: [] };
+  const isFinal = first >= 0x80;
+  return { opcode: first & 0x0f, isFinal, mask: head.subarray(-4), left, come: 0, isNew: true, gathered: [] };
 }
 
 function unmasked(payload: Buffer, frame: Frame): Buffer {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, type TestContext, test } from 'node:test';
 import { changeLink, requireLink } from '../../../../linux/links.ts';
@@ -33,12 +33,17 @@ describe('sockets into pods', needsRoot, () => {
     return bound.port;
   }
 
+  async function heard(socket: Socket): Promise<string> {
+    socket.end();
+    return text(socket);
+  }
+
   test('lead to what listens in that pod, though others listen on the same port', async (t) => {
     const [one, other] = [podNamespace(t), podNamespace(t)];
     const port = await listen(t, one, 'one');
     await listen(t, other, 'other', port);
-    assert.equal(await text(await connectToPod(one, port)), 'one');
-    assert.equal(await text(await connectToPod(other, port)), 'other');
+    assert.equal(await heard(await connectToPod(one, port)), 'one');
+    assert.equal(await heard(await connectToPod(other, port)), 'other');
   });
 
   test('lead to what listens at ::1 alone', async (t) => {
@@ -47,7 +52,7 @@ describe('sockets into pods', needsRoot, () => {
     const child = inNetworkNamespace(namespace, () => spawn(process.execPath, ['-e', program]));
     t.after(() => child.kill());
     await once(child.stdout, 'data');
-    assert.equal(await text(await connectToPod(namespace, 9006)), 'six');
+    assert.equal(await heard(await connectToPod(namespace, 9006)), 'six');
   });
 
   test('are refused where nobody listens, or nothing is', async (t) => {

@@ -21,6 +21,8 @@ export interface ManagerOptions {
   freeze?: boolean;
 }
 
+const MOST_WARNINGS = 1_000;
+
 /** Runs controllers over shared informers, from `start` to `stop`, once. */
 export class Manager {
   readonly #controllers: readonly Controller[];
@@ -31,6 +33,7 @@ export class Manager {
   readonly #instance: string;
   readonly #cut = new AbortController();
   readonly #recorders: EventRecorder[] = [];
+  readonly #warnings = new Set<string>();
   #running: readonly RunningController[] = [];
 
   constructor({ transport, controllers, system, log, fieldManager, instance, freeze = false }: ManagerOptions) {
@@ -42,7 +45,7 @@ export class Manager {
       transport,
       fieldManager,
       signal: this.#cut.signal,
-      warned: (warning, request) => log.warn('the server warns', { warning, request }),
+      warned: (warning, request) => this.#warned(warning, request),
     });
     this.#informers = new Informers({ client: this.#client, system, log, freeze });
   }
@@ -57,6 +60,13 @@ export class Manager {
       signal: this.#cut.signal,
     };
     this.#running = this.#controllers.map((controller) => controller.start(host));
+  }
+
+  /** Once: a kind that is going out of use is warned of with every answer. */
+  #warned(warning: string, request: string): void {
+    if (this.#warnings.has(warning) || this.#warnings.size >= MOST_WARNINGS) return;
+    this.#warnings.add(warning);
+    this.#log.warn('the server warns', { warning, request });
   }
 
   /** Whether every controller has begun. */

@@ -1,5 +1,7 @@
 import type { Controller } from '../runtime/controller.ts';
+import { endpoints } from './endpoints/endpoints.controller.ts';
+import { mirroredSlices } from './endpoints/mirror.controller.ts';
 import { endpointSlices } from './endpoints/slices.controller.ts';
 
 /** What keeps endpoints of Services, where no kube-controller-manager does. */
-export const servicesControllers = (): Controller[] => [endpointSlices()];
+export const servicesControllers = (): Controller[] => [endpointSlices(), endpoints(), mirroredSlices()];

@@ -96,9 +96,10 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     for (const stop of closers.splice(0).reverse()) await stop();
   };
   try {
-    const keys = await loadKeys(`${directory}/pki`, hostsOf(host), now());
     const allocator = new ServiceAllocator(options.services ?? USUAL_RANGES);
     closers.push(() => allocator.stop());
+    const hosts = [...hostsOf(host), ...allocator.ranges.map(({ first }) => first.toString())];
+    const keys = await loadKeys(`${directory}/pki`, hosts, now());
     const special = new Map([...definitionRules(() => catalog, now), ['services', allocator.rules] as const]);
     const accountKey = new SigningKey(keys.accountKey);
     const tokens = new AccountTokens(accountKey, store, now);
@@ -176,7 +177,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     closers.push(() => clearInterval(renewal));
     const renew = async () => {
       try {
-        http.useCertificates(await loadKeys(`${directory}/pki`, hostsOf(host), now()));
+        http.useCertificates(await loadKeys(`${directory}/pki`, hosts, now()));
       } catch (error) {
         log.warn('the certificate could not be looked after; it is tried again in a day', { error: asError(error) });
       }
@@ -197,9 +198,11 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-/** What the server's certificate is good for: however this machine calls itself, and the address asked for. */
+/** What the server's certificate is good for: however this machine and pods call it, and the address asked for. */
 function hostsOf(host: string): string[] {
-  const usual = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
+  const service = 'kubernetes.default.svc.cluster.local'.split('.');
+  const names = [1, 2, 3, 5].map((labels) => service.slice(0, labels).join('.'));
+  const usual = ['localhost', '127.0.0.1', '::1', ...names];
   const everywhere = host === '0.0.0.0' || host === '::';
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses?.map(({ address }) => address) ?? []);
   return [...new Set([...usual, ...(everywhere ? own : [host])])];

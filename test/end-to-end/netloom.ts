@@ -61,10 +61,17 @@ export class RunningNetloom {
   /** Resolves when it says that it is ready. */
   static async start(
     command: 'engine' | 'up',
-    options: { directory?: string; listen?: string } = {},
+    options: { directory?: string; listen?: string; words?: readonly string[] } = {},
   ): Promise<RunningNetloom> {
     const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'netloom-e2e-')));
-    const words = [command, '--data-dir', directory, '--listen', options.listen ?? '127.0.0.1:0'];
+    const words = [
+      command,
+      '--data-dir',
+      directory,
+      '--listen',
+      options.listen ?? '127.0.0.1:0',
+      ...(options.words ?? []),
+    ];
     const child = spawn(PROGRAM, words, { stdio: ['ignore', 'pipe', 'pipe'] });
     const end = finished(child);
     let output = '';

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Json, JsonObject } from '../../src/api/json.ts';
 import { Prefix } from '../../src/api/prefix.ts';
@@ -156,6 +158,14 @@ describe('addresses of Services', () => {
     );
     const preferred = await make('preferred', { ipFamilyPolicy: 'PreferDualStack' });
     assert.deepEqual(at(preferred, 'spec.ipFamilies'), ['IPv4']);
+  });
+
+  test('pods can trust who answers under the address and the names of the API', async () => {
+    const certificate = new X509Certificate(await readFile(`${api.directory}/pki/server.pem`));
+    assert.equal(certificate.checkIP('10.96.0.1'), '10.96.0.1');
+    for (const name of ['kubernetes', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local']) {
+      assert.equal(certificate.checkHost(name), name);
+    }
   });
 
   test('the Service of the API has the first address, and comes back', async () => {

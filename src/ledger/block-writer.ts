@@ -11,6 +11,10 @@ export interface Change {
   readonly holding: Holding;
   /** Whose address may be taken over, as a UID. */
   readonly heirOf?: string | undefined;
+  /** A record that the holder has already is written anew. */
+  readonly afresh?: boolean;
+  /** Of what is released: only this very record, not one that was written anew since. */
+  readonly exactly?: boolean;
   /** Of what is released: until then nobody else gets the address. */
   readonly coolsUntil?: string | undefined;
 }
@@ -80,12 +84,10 @@ export class BlockWriter {
   }
 
   /** What the newest block that we know already says needs no write. */
-  #settled({ action, holding, heirOf, resolve }: Pending): boolean {
-    const { holder, coolsUntil } = holding;
-    const now = this.#space.holdingAt(holding.address);
-    if (isDue({ action, holding, heirOf }, now)) return false;
-    const same = now?.holder.uid === holder.uid && now.coolsUntil === coolsUntil;
-    resolve(action === 'release' || same ? 'written' : 'lost');
+  #settled(change: Pending): boolean {
+    const now = this.#space.holdingAt(change.holding.address);
+    if (isDue(change, now)) return false;
+    change.resolve(change.action === 'release' || isSame(change.holding, now) ? 'written' : 'lost');
     return true;
   }
 
@@ -128,12 +130,16 @@ interface Pending extends Change {
 }
 
 /** Whether a change has something to change where an address is held like this, or not at all. */
-function isDue({ action, holding, heirOf }: Change, now: Holding | undefined): boolean {
-  const { holder, coolsUntil } = holding;
-  const same = now?.holder.uid === holder.uid && now.coolsUntil === coolsUntil;
-  if (action === 'release') return same;
-  return now === undefined || (!same && mayTakeOver(now, { holder, heirOf }));
+function isDue(change: Change, now: Holding | undefined): boolean {
+  const { action, holding, heirOf, afresh = false, exactly = false } = change;
+  if (now === undefined) return action === 'hold';
+  if (action === 'release') return isSame(holding, now) && (!exactly || now.since === holding.since);
+  if (isSame(holding, now)) return afresh && now.since !== holding.since;
+  return mayTakeOver(now, { holder: holding.holder, heirOf });
 }
+
+const isSame = ({ holder, coolsUntil }: Holding, now: Holding | undefined): boolean =>
+  now?.holder.uid === holder.uid && now.coolsUntil === coolsUntil;
 
 /** Somebody else wrote, created or deleted the block since we saw it. */
 const wasOvertaken = (error: unknown): boolean =>

@@ -80,6 +80,21 @@ describe('a ledger', () => {
     assert.equal(writes(all), 1);
   });
 
+  it('does not take back exactly what was put on record anew meanwhile', async () => {
+    const all = blocks();
+    const { ledger } = await ledgerIn(all);
+    const space = underlay(ledger);
+    const asked = request('a', address('10.0.0.1'));
+    await ledger.hold(space, [asked]);
+    const before = space.heldBy('uid of a');
+    await ledger.hold(space, [{ ...asked, afresh: true }]);
+    assert.equal(space.heldBy('uid of a').length, 1);
+    await ledger.release(space, before, { exactly: true });
+    assert.deepEqual(onRecord(all), ['10.0.0.1 a']);
+    await ledger.release(space, space.heldBy('uid of a'), { exactly: true });
+    assert.deepEqual(onRecord(all), []);
+  });
+
   it('gives nothing in a space before what must come first there is done, and tries that again when it failed', async () => {
     const all = blocks();
     const { ledger } = await ledgerIn(all);

@@ -4,7 +4,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Change } from '../runtime/informer.ts';
 import type { Informers } from '../runtime/informers.ts';
 import { asError } from '../runtime/log.ts';
-import { timestamp } from '../runtime/timestamp.ts';
+import { renewedTimestamp, timestamp } from '../runtime/timestamp.ts';
 import { BlockWriter } from './block-writer.ts';
 import { blockOf, type Holding, type Placement, type Request, Space } from './space.ts';
 
@@ -81,16 +81,16 @@ export class Ledger {
 
   /**
    * Resolves when it is on record that nobody holds these any more. `coolDown`: for how many milliseconds they are not given to anybody
-   * else; `sweep` ends that.
+   * else; `sweep` ends that. `exactly`: only these very records, not those that were written anew since.
    */
   async release(
     space: Space,
     holdings: readonly Holding[],
-    { coolDown = 0 }: { coolDown?: number } = {},
+    { coolDown = 0, exactly = false }: { coolDown?: number; exactly?: boolean } = {},
   ): Promise<void> {
     const { writer } = this.#entry(space.namespace, space.name);
     const coolsUntil = coolDown === 0 ? undefined : endOf(this.#clock.now() + coolDown);
-    await Promise.all(holdings.map((holding) => writer.write({ action: 'release', holding, coolsUntil })));
+    await Promise.all(holdings.map((holding) => writer.write({ action: 'release', holding, coolsUntil, exactly })));
   }
 
   observe({ before, now }: Change<AddressBlock>): void {
@@ -120,15 +120,18 @@ export class Ledger {
 
   async #hold(space: Space, request: Request): Promise<Outcome> {
     const { writer } = this.#entry(space.namespace, space.name);
-    const { holder, network, subnet, heirOf } = request;
+    const { holder, network, subnet, heirOf, afresh = false } = request;
     for (;;) {
       const placement = space.place(request);
       if (placement.is !== 'kept') return placement;
       const { address } = placement;
-      const holding = { address, holder, network, subnet, since: timestamp(this.#clock.now()) };
+      const now = this.#clock.now();
+      const since = afresh ? renewedTimestamp(now, space.holdingAt(address)?.since) : timestamp(now);
+      const holding = { address, holder, network, subnet, since };
       try {
         // Lost: somebody else was faster, and the next look knows it.
-        if ((await writer.write({ action: 'hold', holding, heirOf })) === 'written') return { is: 'held', holding };
+        if ((await writer.write({ action: 'hold', holding, heirOf, afresh })) === 'written')
+          return { is: 'held', holding };
       } catch (error) {
         return { is: 'unknown', error: asError(error) };
       } finally {

@@ -22,6 +22,8 @@ export interface Request {
   readonly from: Address | Pool;
   /** An address that the object of this UID holds is taken over from it. */
   readonly heirOf?: string;
+  /** Also what the holder has already is written anew, so that nobody who knew of it before takes it back. */
+  readonly afresh?: boolean;
 }
 
 export type Placement =
@@ -53,14 +55,14 @@ export class Space {
   }
 
   /** Looks for an address; one that is free is kept for the holder. */
-  place({ holder, network, subnet, from, heirOf }: Request): Placement {
+  place({ holder, network, subnet, from, heirOf, afresh = false }: Request): Placement {
     const own = this.heldBy(holder.uid).find((holding) =>
       from instanceof Address ? holding.address.equals(from) : holding.network === network && holding.subnet === subnet,
     );
-    if (own !== undefined) return { is: 'held', holding: own };
-    const address = from instanceof Address ? from : this.next(from);
+    if (own !== undefined && !afresh) return { is: 'held', holding: own };
+    const address = own?.address ?? (from instanceof Address ? from : this.next(from));
     if (address === undefined) return { is: 'full' };
-    const by = this.#inTheWay(address, { holder, heirOf });
+    const by = own === undefined ? this.#inTheWay(address, { holder, heirOf }) : undefined;
     if (by !== undefined) return { is: 'taken', by };
     this.#kept[address.family].set(address.value, holder);
     this.#free[address.family].take(address);

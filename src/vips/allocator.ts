@@ -1,16 +1,17 @@
 import { type Service, Service as Services } from '../api/core/service.ts';
 import { L2Advertisement } from '../api/metallb.io/l2-advertisement.ts';
+import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import type { Context } from '../runtime/controller.ts';
 import { asError } from '../runtime/log.ts';
 import { done, failed, type Outcome, wait } from '../runtime/outcome.ts';
 import { keyOf, keyOfObject, type Ref, refOf } from '../runtime/ref.ts';
-import { timestamp } from '../runtime/timestamp.ts';
 import { advertising } from './advertisements.ts';
 import { applicantOf, ingressOf, isServed, poolAnnotation } from './applicant.ts';
 import { type Applicant, type Decision, decide, type Remark } from './decide.ts';
-import type { Office } from './office.ts';
+import { Networks } from './networks.ts';
+import type { Leave, Office } from './office.ts';
 import { writeRegister } from './register-writer.ts';
-import { tell } from './service-status.ts';
+import { tell, withdraw } from './service-status.ts';
 import type { Waiting } from './waiting.ts';
 import { DEPRECATED_PREFIX, PREFIX, type Wishes, wishesOf } from './wishes.ts';
 
@@ -63,10 +64,7 @@ export class Allocator {
 
   async #leaveAll(refs: ReadonlySet<Ref>, { client, caches }: Context): Promise<void> {
     this.#leavers = undefined;
-    const involved = [...refs].filter((ref) => this.#office.leftBy(ref, undefined).length > 0);
-    // A cache may be behind: the server knows whether there is a Service of that name.
-    const living = await Promise.all(involved.map(({ name, namespace }) => client.get(Services, name, namespace)));
-    const leaves = involved.flatMap((ref, i) => this.#office.leftBy(ref, living[i]?.metadata.uid));
+    const leaves = (await Promise.all([...refs].map((ref) => this.#leftBehind(ref, undefined, client)))).flat();
     for (const ref of refs) {
       this.#waiting.remove(ref);
       this.#lacks.delete(keyOf(ref));
@@ -74,20 +72,41 @@ export class Allocator {
     if (leaves.length > 0) await this.#office.giveBack(leaves, caches, client);
   }
 
+  /**
+   * What Services of this name have on record that are gone; `known` is the one that is there as far as we have heard. A cache may be
+   * behind, and the one on record be newer: the server knows, and what it says is about those who were on record before it was asked.
+   */
+  async #leftBehind({ name, namespace }: Ref, known: string | undefined, client: Context['client']): Promise<Leave[]> {
+    const leaves = this.#office.leftBy({ name, namespace }, known);
+    if (leaves.length === 0) return leaves;
+    const living = await client.get(Services, name, namespace);
+    return leaves.filter(({ uid }) => uid !== living?.metadata.uid);
+  }
+
   /** Decides for each Service, and puts what was decided on record. */
   async #record(services: readonly Service[], context: Context) {
     const { register, underlay } = this.#office;
     const stock = { pools: this.#office.pools(context.caches), register, underlay };
-    const now = timestamp(context.system.now());
-    const cases = new Map<Service, Case>();
+    const now = context.system.now();
+    const cases = new Map(services.map((service) => [service, this.#caseOf(service, context)]));
+    const losesSomething = ({ applicant }: Case): boolean =>
+      applicant?.isTold === true && decide(applicant, stock).isTakenAway;
+    // A pool that we have not heard of yet is no reason to take an address away.
+    const mayTakeAway = [...cases.values()].some(losesSomething) && (await this.#office.knowsThePools(context));
+    // From here on until all is being written nobody may come in between.
     for (const service of [...services].sort(holdersFirst)) {
-      const found = this.#caseOf(service, context);
-      cases.set(service, found);
-      if (found.applicant === undefined) continue;
+      const found = cases.get(service);
+      if (found?.applicant === undefined) continue;
       found.decision = decide(found.applicant, stock);
+      found.isPremature = found.decision.isTakenAway && !mayTakeAway;
+      if (found.isPremature) continue;
       const { addresses, pool } = found.decision;
       const before = addresses.map((address) => stock.register.at(address));
-      for (const address of addresses) stock.register.use(address, found.applicant.user, { pool, since: now });
+      const told = new Set(ingressOf(service).map(String));
+      for (const address of addresses) {
+        const afresh = !told.has(address.toString());
+        stock.register.use(address, found.applicant.user, { pool, now, afresh });
+      }
       // Who shares on other terms than before may make room for one who waits.
       this.#office.free(
         addresses.filter((address, i) => before[i] !== undefined && before[i] !== stock.register.at(address)),
@@ -102,6 +121,7 @@ export class Allocator {
     return Promise.all(
       services.map(async (service) => {
         const found = cases.get(service) ?? this.#caseOf(service, context);
+        if (found.isPremature) return wait<NonNullable<Service['status']>>({ after: CATCH_UP });
         const blocks = found.decision.addresses.map((address) => register.blockOf(address));
         const failure = blocks.map((block) => failures.get(block)).find((error) => error !== undefined);
         if (failure !== undefined) return failed(failure);
@@ -116,7 +136,7 @@ export class Allocator {
 
   #caseOf(service: Service, { caches }: Context): Case {
     const { register } = this.#office;
-    const nothing = { applicant: undefined, wishes: wishesOf(service), decision: NOTHING };
+    const nothing = { applicant: undefined, wishes: wishesOf(service), decision: NOTHING, isPremature: false };
     const isOurs = poolAnnotation(service) !== undefined || register.of(service.metadata.uid).length > 0;
     if (!isServed(service, this.#class))
       return { ...nothing, untouched: !isOurs || hasOtherClass(service, this.#class) };
@@ -132,78 +152,74 @@ export class Allocator {
       const lack: Remark = { type: 'Warning', reason: applicant, message };
       return { ...nothing, decision: { ...NOTHING, lack }, untouched: false };
     }
-    return { applicant, wishes: applicant.wishes, decision: NOTHING, untouched: false };
+    return { ...nothing, applicant, untouched: false };
   }
 
-  async #settle(
-    service: Service,
-    { applicant, wishes, decision, untouched }: Case,
-    context: Context,
-  ): Promise<ServiceOutcome> {
+  async #settle(service: Service, { wishes, decision, untouched }: Case, context: Context): Promise<ServiceOutcome> {
     const { uid } = service.metadata;
     const { register, claims } = this.#office;
     const networks = this.#office.networks(context.caches);
     const vips = decision.addresses.flatMap((address) => register.at(address) ?? []);
-    const conflicts = (await Promise.all(vips.map((vip) => claims.take(vip, networks)))).flat();
+    const told = new Set(ingressOf(service).map(String));
     const isTold = sameTexts(decision.addresses, ingressOf(service));
+    const records = this.#office.recordsOf(uid);
+    const takes = vips.map((vip) => claims.take(vip, networks, told.has(vip.address.toString()) ? undefined : uid));
+    const conflicts = (await Promise.all(takes)).flat();
     if (conflicts.length > 0 && !isTold) {
-      // A host was faster. It was not told yet that it has the address, so it can have another.
-      const leaves = decision.addresses.map((address) => ({ address, uid }));
-      await this.#office.giveBack(leaves, context.caches, context.client);
+      // A host was faster. The Service was not told yet that it has the address, so it can have another; then this one is given back.
+      for (const address of decision.addresses) this.#office.learnOf(address, context.caches);
       return wait({ after: CATCH_UP });
     }
     await this.#releaseElsewhere(decision, context);
-    let isCurrent = false;
+    let hasChanged = false;
     if (!decision.standstill && !untouched) {
       const told = { addresses: decision.addresses.map(String), pool: decision.pool };
-      isCurrent = await tell(service, told, context.client);
-      if (isCurrent && wishes.deprecated.length > 0 && decision.addresses.length > 0) {
+      hasChanged = await tell(service, told, context.client);
+      if (hasChanged && wishes.deprecated.length > 0 && decision.addresses.length > 0) {
         context.events.warning(service, 'deprecatedAnnotation', deprecation(wishes));
       }
     }
-    if (!decision.standstill) await this.#giveBackSurplus(service, decision, isCurrent, context);
-    this.#remark(service, { applicant, wishes, decision, untouched }, conflicts, context);
+    if (!decision.standstill) await this.#giveBackSurplus(service, { decision, records, hasChanged }, context);
+    this.#remark(service, { wishes, decision, untouched }, conflicts, context);
     return done();
   }
 
   /** Networks may go, or move to other addresses, before the Services do. */
-  async #releaseElsewhere({ addresses }: Decision, { caches }: Context): Promise<void> {
+  async #releaseElsewhere({ addresses }: Decision, { caches, client }: Context): Promise<void> {
     const { register, underlay, claims } = this.#office;
-    const networks = this.#office.networks(caches);
+    const known = this.#office.networks(caches);
     for (const address of addresses) {
-      const around = networks.namespacesAround(address);
-      const elsewhere = underlay.at(address).map(({ namespace }) => namespace);
+      const isAround = new Set(known.namespacesAround(address));
+      const elsewhere = underlay.at(address).flatMap(({ namespace }) => (isAround.has(namespace) ? [] : namespace));
+      if (elsewhere.length === 0) continue;
+      // Of networks that came a moment ago others may have heard before us.
+      const around = new Networks(await client.list(NetConfig)).namespacesAround(address);
       const users = new Set(register.at(address)?.users.map(({ uid }) => uid));
       await claims.release(
-        address,
-        elsewhere.filter((namespace) => !around.includes(namespace)),
-        users,
+        claims.held(address, elsewhere, users).filter(({ namespace }) => !around.includes(namespace)),
       );
     }
   }
 
-  /** What the Service has on record and is not told any more. `isCurrent`: the server has just agreed that we know its newest version. */
+  /**
+   * What was on record for the Service before it was told what it has now. `hasChanged`: telling it has changed it, so that nobody
+   * comes through with telling an older version of it something else; otherwise it is changed for that alone.
+   */
   async #giveBackSurplus(
     service: Service,
-    { addresses }: Decision,
-    isCurrent: boolean,
+    { decision, records, hasChanged }: { decision: Decision; records: readonly Leave[]; hasChanged: boolean },
     context: Context,
   ): Promise<void> {
-    const { name, namespace = '', uid, resourceVersion } = service.metadata;
-    const kept = new Set(addresses.map(String));
-    const surplus = this.#office.recordsOf(uid).filter(({ address }) => !kept.has(address.toString()));
-    const leaves = [...surplus, ...this.#office.leftBy(refOf(service), uid)];
-    if (leaves.length === 0) return;
-    if (!isCurrent) {
-      const newest = await context.client.get(Services, name, namespace);
-      if (newest !== undefined && newest.metadata.resourceVersion !== resourceVersion) return;
-    }
-    await this.#office.giveBack(leaves, context.caches, context.client);
+    const kept = new Set(decision.addresses.map(String));
+    const surplus = records.filter(({ address }) => !kept.has(address.toString()));
+    if (surplus.length > 0 && !hasChanged) await withdraw(service, context.system.now(), context.client);
+    const leaves = [...surplus, ...(await this.#leftBehind(refOf(service), service.metadata.uid, context.client))];
+    if (leaves.length > 0) await this.#office.giveBack(leaves, context.caches, context.client);
   }
 
   #remark(
     service: Service,
-    { wishes, decision, untouched }: Case,
+    { wishes, decision, untouched }: Pick<Case, 'wishes' | 'decision' | 'untouched'>,
     conflicts: readonly string[],
     context: Context,
   ): void {
@@ -247,6 +263,8 @@ interface Case {
   readonly applicant: Applicant | undefined;
   readonly wishes: Wishes;
   decision: Decision;
+  /** What it was decided from is not what there is. */
+  isPremature: boolean;
   /** Its status is none of our business. */
   readonly untouched: boolean;
 }
@@ -273,7 +291,14 @@ function holdersFirst(a: Service, b: Service): number {
 const sameTexts = (a: readonly { toString(): string }[], b: readonly { toString(): string }[]): boolean =>
   a.length === b.length && a.every((one, i) => one.toString() === b[i]?.toString());
 
-const NOTHING: Decision = { addresses: [], pool: '', standstill: false, remarks: [], lack: undefined };
+const NOTHING: Decision = {
+  addresses: [],
+  pool: '',
+  standstill: false,
+  isTakenAway: false,
+  remarks: [],
+  lack: undefined,
+};
 
 /** Until what the server told us in passing has reached the caches as well. */
 const CATCH_UP = 100;

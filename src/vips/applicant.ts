@@ -41,5 +41,6 @@ export function applicantOf(service: Service, caches: Caches, register: Register
     families,
     wishes: wishesOf(service),
     current: ingress.length > 0 ? ingress : register.of(user.uid).map(({ address }) => address),
+    isTold: ingress.length > 0,
   };
 }

@@ -1,5 +1,7 @@
 import type { Address } from '../api/address.ts';
+import type { AddressBlock } from '../api/netloom.io/address-block.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { blockOf, type Holding } from '../ledger/space.ts';
 import type { Networks } from './networks.ts';
 import { nameOf, type User } from './terms.ts';
 import { isService, serviceAsHolder, UNDERLAY } from './vip.ts';
@@ -10,6 +12,12 @@ export interface Claim {
   readonly pool: string;
   /** The first one is on record as the holder. */
   readonly users: readonly Pick<User, 'namespace' | 'name' | 'uid'>[];
+}
+
+/** What is on record for a Service in the space of the hosts of a namespace. */
+export interface Held {
+  readonly namespace: string;
+  readonly holding: Holding;
 }
 
 /**
@@ -23,18 +31,22 @@ export class Claims {
     this.#ledger = ledger;
   }
 
-  /** Answers with who has the address instead, a sentence each; empty when it is ours everywhere. */
-  async take({ address, pool, users }: Claim, networks: Networks): Promise<string[]> {
+  /**
+   * Answers with who has the address instead, a sentence each; empty when it is ours everywhere. `promisedTo`: the UID of the
+   * Service that is about to be told the address; what is held in its name is put on record anew.
+   */
+  async take({ address, pool, users }: Claim, networks: Networks, promisedTo?: string): Promise<string[]> {
     const [first] = users;
     if (first === undefined) return [];
     const faults = await Promise.all(
       networks.namespacesAround(address).map(async (namespace) => {
         const space = this.#ledger.space(namespace, UNDERLAY);
         const holder = space.holdingAt(address)?.holder;
-        if (holder !== undefined && isService(holder)) {
-          if (users.some(({ uid }) => uid === holder.uid)) return [];
-        }
-        const request = { holder: serviceAsHolder(first), network: pool, subnet: '', from: address };
+        const user =
+          holder !== undefined && isService(holder) ? users.find(({ uid }) => uid === holder.uid) : undefined;
+        const afresh = user !== undefined && user.uid === promisedTo;
+        if (user !== undefined && !afresh) return [];
+        const request = { holder: serviceAsHolder(user ?? first), network: pool, subnet: '', from: address, afresh };
         // The Service in whose name it was held is gone, or uses another address now.
         const heir = holder !== undefined && isService(holder) ? { heirOf: holder.uid } : {};
         const [outcome] = await this.#ledger.hold(space, [{ ...request, ...heir }]);
@@ -48,14 +60,28 @@ export class Claims {
     return faults.flat();
   }
 
-  /** Gives the address back in these namespaces, where it is held in the name of one of these Services. */
-  async release(address: Address, namespaces: readonly string[], uids: ReadonlySet<string>): Promise<void> {
+  /** What is held at the address in these namespaces in the name of one of these Services. */
+  held(address: Address, namespaces: readonly string[], uids: ReadonlySet<string>): Held[] {
+    return namespaces.flatMap((namespace) => {
+      const holding = this.#ledger.space(namespace, UNDERLAY).holdingAt(address);
+      return holding !== undefined && uids.has(holding.holder.uid) ? [{ namespace, holding }] : [];
+    });
+  }
+
+  /** Gives back what is still held as it was then. */
+  async release(held: readonly Held[]): Promise<void> {
     await Promise.all(
-      namespaces.map(async (namespace) => {
-        const space = this.#ledger.space(namespace, UNDERLAY);
-        const holding = space.holdingAt(address);
-        if (holding !== undefined && uids.has(holding.holder.uid)) await this.#ledger.release(space, [holding]);
-      }),
+      held.map(({ namespace, holding }) =>
+        this.#ledger.release(this.#ledger.space(namespace, UNDERLAY), [holding], { exactly: true }),
+      ),
     );
+  }
+
+  /** The newest that is known of who has the address, from the server's own answers. */
+  blocksAround(address: Address, networks: Networks): AddressBlock[] {
+    return networks.namespacesAround(address).flatMap((namespace) => {
+      const space = this.#ledger.space(namespace, UNDERLAY);
+      return space.block(blockOf(space, address)) ?? [];
+    });
   }
 }

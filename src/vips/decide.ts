@@ -15,6 +15,8 @@ export interface Applicant {
   readonly wishes: Wishes;
   /** What its status says; where that is nothing, what is on record for it. */
   readonly current: readonly Address[];
+  /** Whether its status says so. */
+  readonly isTold: boolean;
 }
 
 export interface Decision {
@@ -23,6 +25,8 @@ export interface Decision {
   readonly pool: string;
   /** Leave everything as it is: nobody can understand what is asked for. */
   readonly standstill: boolean;
+  /** What the Service has been told to have is taken from it, by no wish of its own. */
+  readonly isTakenAway: boolean;
   readonly remarks: readonly Remark[];
   /** Why something is missing that may come: said once, and looked at again when something changes. */
   readonly lack: Remark | undefined;
@@ -49,6 +53,7 @@ export function decide(applicant: Applicant, stock: Stock): Decision {
     const message = `current IP for "${nameOf(user)}" not allowed by config, will attempt for new IP assignment: ${standing.fault}`;
     remarks.push({ type: 'Normal', reason: 'ClearAssignment', message });
   }
+  const isTakenAway = standing.fault !== undefined;
   if ('fault' in wishes.addresses) {
     const message = `invalid requested loadbalancer IPs: ${wishes.addresses.fault}`;
     const kept = standing.addresses;
@@ -56,6 +61,7 @@ export function decide(applicant: Applicant, stock: Stock): Decision {
       addresses: kept,
       pool: standing.pool,
       standstill: true,
+      isTakenAway: false,
       remarks: [],
       lack: { type: 'Warning', reason: 'LoadBalancerFailed', message },
     };
@@ -69,10 +75,10 @@ export function decide(applicant: Applicant, stock: Stock): Decision {
   const found = allocate(applicant, asked, stock);
   if (typeof found === 'string') {
     const message = `Failed to allocate IP for "${nameOf(user)}": ${found}`;
-    return { ...NOTHING, remarks, lack: { type: 'Warning', reason: 'AllocationFailed', message } };
+    return { ...NOTHING, isTakenAway, remarks, lack: { type: 'Warning', reason: 'AllocationFailed', message } };
   }
   remarks.push({ type: 'Normal', reason: 'IPAllocated', message: `Assigned IP ${quoted(found.addresses)}` });
-  return { addresses: found.addresses, pool: found.pool, standstill: false, remarks, lack: undefined };
+  return { addresses: found.addresses, pool: found.pool, standstill: false, isTakenAway, remarks, lack: undefined };
 }
 
 interface Given {
@@ -81,16 +87,22 @@ interface Given {
 }
 
 /** What the Service has and may keep, whatever it asks for by now. */
-function standingOf({ user, client, families, current }: Applicant, stock: Stock): Given & { fault?: string } {
+function standingOf(applicant: Applicant, stock: Stock): Given & { fault?: string } {
+  const { user, families, current, isTold } = applicant;
   const nothing = { addresses: [], pool: '' };
   if (current.length === 0 || !isOfFamilies(current, families)) return nothing;
   const pool = keepingPool(current, user, stock);
-  if (pool === undefined) return { ...nothing, fault: `${quoted(current)} is not allowed in config` };
-  if (!pool.serves(client)) return { ...nothing, fault: `pool ${pool.name} not compatible for ip assignment` };
-  const fault = useFault(current, user, stock);
-  if (fault !== undefined) return { ...nothing, fault };
-  return { addresses: inOrder(current), pool: pool.name };
+  const fault =
+    pool === undefined ? `${quoted(current)} is not allowed in config` : keepingFault(pool, applicant, stock);
+  if (pool !== undefined && fault === undefined) return { addresses: inOrder(current), pool: pool.name };
+  // An address that was only on its way may turn back, and nobody needs to hear of it.
+  return isTold && fault !== undefined ? { ...nothing, fault } : nothing;
 }
+
+const keepingFault = (pool: Pool, applicant: Applicant, stock: Stock): string | undefined =>
+  pool.serves(applicant.client)
+    ? useFault(applicant.current, applicant, stock)
+    : `pool ${pool.name} not compatible for ip assignment`;
 
 /**
  * The pool that gives these addresses now or, when its ranges do not have them any more, the one that gave them: who has an
@@ -122,7 +134,7 @@ function completed(
   remarks: readonly Remark[],
 ): Decision {
   const { user, families, wishes } = applicant;
-  const kept = { addresses, pool: name, standstill: false, remarks, lack: undefined };
+  const kept = { addresses, pool: name, standstill: false, isTakenAway: false, remarks, lack: undefined };
   const missing = families.wanted.find((family) => !familiesIn(addresses).has(family));
   // Who asks for exactly this one address has all that it wants.
   if (missing === undefined || !('length' in wishes.addresses) || wishes.addresses.length > 0) return kept;
@@ -154,11 +166,8 @@ function allocate(applicant: Applicant, asked: readonly Address[], stock: Stock)
   return 'no available IPs';
 }
 
-function exactly(
-  asked: readonly Address[],
-  { client, families, user, wishes }: Applicant,
-  stock: Stock,
-): Given | string {
+function exactly(asked: readonly Address[], applicant: Applicant, stock: Stock): Given | string {
+  const { client, families, wishes } = applicant;
   if (!isOfFamilies(asked, families)) {
     const inside = families.wanted.map((family) => `IPv${family}`).join(' and ');
     return `requested loadBalancer IP(s) ${quoted(asked)} does not match the ipFamily of the service, which is ${inside}`;
@@ -171,7 +180,7 @@ function exactly(
     return `requested loadBalancer IP(s) ${quoted(asked)} is not compatible with requested address pool ${wishes.pool}: the pool is ${pool.name}`;
   }
   if (pool.isLeaving) return `pool "${pool.name}" is being deleted`;
-  return useFault(asked, user, stock) ?? { addresses: inOrder(asked), pool: pool.name };
+  return useFault(asked, applicant, stock) ?? { addresses: inOrder(asked), pool: pool.name };
 }
 
 /** From the first pool that has all that is wanted; else, if one will do, from the first that has the primary family, or the other. */
@@ -206,10 +215,15 @@ function firstFit(pool: Pool, family: Family, user: User, { register, underlay }
 }
 
 /** Why a Service cannot use these; nothing when it can. */
-function useFault(addresses: readonly Address[], user: User, { register, underlay }: Stock): string | undefined {
+function useFault(
+  addresses: readonly Address[],
+  { user, isTold }: Applicant,
+  { register, underlay }: Stock,
+): string | undefined {
   for (const address of addresses) {
     const vip = register.at(address);
-    const isUser = vip?.users.some(({ uid }) => uid === user.uid) === true;
+    // Who has been told that it has the address keeps it, whoever else says to have it.
+    const isUser = isTold && vip?.users.some(({ uid }) => uid === user.uid) === true;
     const stranger = isUser ? undefined : underlay.stranger(address);
     if (stranger !== undefined) {
       const { kind, name } = stranger.holder;
@@ -233,4 +247,4 @@ const inOrder = (addresses: readonly Address[]): Address[] => [...addresses].sor
 const sameSet = (a: readonly Address[], b: readonly Address[]): boolean =>
   a.length === b.length && a.every((address) => b.some((other) => other.equals(address)));
 
-const NOTHING: Omit<Decision, 'remarks' | 'lack'> = { addresses: [], pool: '', standstill: false };
+const NOTHING: Omit<Decision, 'remarks' | 'lack' | 'isTakenAway'> = { addresses: [], pool: '', standstill: false };

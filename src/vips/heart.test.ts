@@ -43,7 +43,7 @@ class Stock {
 
   give(applicant: Applicant): string {
     const { addresses, pool: name } = decide(applicant, this);
-    for (const one of addresses) this.register.use(one, applicant.user, { pool: name, since: '' });
+    for (const one of addresses) this.register.use(one, applicant.user, { pool: name, now: 0, afresh: false });
     return addresses.join(' ');
   }
 
@@ -66,6 +66,7 @@ const applicant = (uid: string, { key, backends, port, wanted, oneWillDo }: Wish
   families: { wanted, oneWillDo: oneWillDo && wanted.length > 1 },
   wishes: { pool: '', addresses: [], sharingKey: key, deprecated: [] },
   current: stock.register.of(uid).map((vip) => vip.address),
+  isTold: true,
 });
 
 const wish = fc.record<Wish>({
@@ -151,6 +152,24 @@ describe('the heart', () => {
     );
   });
 
+  it('takes back a promise, but not one that was made anew meanwhile', () => {
+    const stock = new Stock(pool('p', { addresses: ['10.0.0.1/32'] }));
+    const asked = { key: '', backends: '', port: 80, wanted: [4] as const, oneWillDo: false };
+    const { user } = applicant('a', asked, stock);
+    const [address] = decide(applicant('a', asked, stock), stock).addresses;
+    assert.ok(address);
+    const promise = (): string | undefined => stock.register.at(address)?.users[0]?.since;
+    stock.register.use(address, user, { pool: 'p', now: 0, afresh: true });
+    const first = promise();
+    stock.register.use(address, user, { pool: 'p', now: 0, afresh: false });
+    assert.equal(promise(), first);
+    stock.register.use(address, user, { pool: 'p', now: 0, afresh: true });
+    stock.register.leave(address, 'a', first);
+    assert.notEqual(promise(), undefined);
+    stock.register.leave(address, 'a', promise());
+    assert.equal(promise(), undefined);
+  });
+
   it('takes the addresses of a pool in the order in which they are written, and the lowest of a range first', () => {
     const stock = new Stock(pool('p', { addresses: ['10.0.3.0/31', 'fd00::/127', '10.0.0.9-10.0.0.10'] }));
     const any = { key: '', backends: '', port: 80, oneWillDo: false };
@@ -210,7 +229,7 @@ describe('the heart', () => {
     for (let i = 0; i < 10_000; i += 1) {
       const free = stock.pools.find('p')?.firstFree(4);
       assert.ok(free);
-      stock.register.use(free, user(i), { pool: 'p', since: '' });
+      stock.register.use(free, user(i), { pool: 'p', now: 0, afresh: false });
     }
     const began = performance.now();
     for (let i = 0; i < 10; i += 1) assert.notEqual(stock.give(applicant(`more${i}`, asked, stock)), '');

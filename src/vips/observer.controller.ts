@@ -74,10 +74,10 @@ class Observer {
       for (const address of underlay.claimedFor(uid)) {
         const isTheirs = living?.metadata.uid === uid && ingressOf(living).some((one) => one.equals(address));
         const around = networks.namespacesAround(address);
-        const held = underlay.at(address).filter(({ holder }) => holder.uid === uid);
-        const outside = held.map(({ namespace }) => namespace).filter((namespace) => !around.includes(namespace));
+        const namespaces = underlay.at(address).map(({ namespace }) => namespace);
+        const held = claims.held(address, namespaces, new Set([uid]));
         if (isTheirs) {
-          await claims.release(address, outside, new Set([uid]));
+          await claims.release(held.filter(({ namespace }) => !around.includes(namespace)));
           continue;
         }
         const newest = await client.get(Service, ref.name, ref.namespace);
@@ -86,8 +86,7 @@ class Observer {
           .of(Service)
           .by(byAddress, address.toString())
           .filter((other) => other.metadata.uid !== uid);
-        const namespaces = held.map(({ namespace }) => namespace);
-        if (heir === undefined) await claims.release(address, namespaces, new Set([uid]));
+        if (heir === undefined) await claims.release(held);
         else await claims.take({ address, pool: poolAnnotation(heir) ?? '', users: [userOf(heir)] }, networks);
       }
     }

@@ -8,7 +8,7 @@ import type { Caches } from '../runtime/cache.ts';
 import type { Client } from '../runtime/client.ts';
 import type { Host } from '../runtime/controller.ts';
 import type { Informers } from '../runtime/informers.ts';
-import { Claims } from './claims.ts';
+import { Claims, type Held } from './claims.ts';
 import { Networks } from './networks.ts';
 import { Pools } from './pools.ts';
 import { Register } from './register.ts';
@@ -80,6 +80,17 @@ export class Office {
     return this.#pools;
   }
 
+  /** Whether the pools that we have heard of are those that the server has. */
+  async knowsThePools({ caches, client }: { caches: Caches; client: Client }): Promise<boolean> {
+    const wordsOf = (pools: readonly IPAddressPool[]): string =>
+      pools
+        .map(({ metadata: { uid, generation, deletionTimestamp = '' } }) => `${uid} ${generation} ${deletionTimestamp}`)
+        .sort()
+        .join();
+    const known = wordsOf(caches.of(IPAddressPool).list(this.namespace));
+    return wordsOf(await client.list(IPAddressPool, this.namespace)) === known;
+  }
+
   networks(caches: Caches): Networks {
     if (this.#networksChanged) this.#networks = Networks.of(caches);
     this.#networksChanged = false;
@@ -101,7 +112,7 @@ export class Office {
    */
   async giveBack(leaves: readonly Leave[], caches: Caches, client: Client): Promise<void> {
     this.free(leaves.map(({ address }) => address));
-    for (const { address, uid } of leaves) this.register.leave(address, uid);
+    for (const { address, uid, promise } of leaves) this.register.leave(address, uid, promise);
     const failures = await writeRegister(this.register, client);
     const networks = this.networks(caches);
     const byAddress = Map.groupBy(leaves, ({ address }) => address.toString());
@@ -111,9 +122,8 @@ export class Office {
         if (first === undefined || failures.has(this.register.blockOf(first.address))) return;
         const { address } = first;
         const vip = this.register.at(address);
-        const namespaces = this.underlay.at(address).map(({ namespace }) => namespace);
         if (vip !== undefined) await this.claims.take(vip, networks);
-        else await this.claims.release(address, namespaces, new Set(group.map(({ uid }) => uid)));
+        else await this.claims.release(group.flatMap(({ held }) => held));
       }),
     );
     for (const error of failures.values()) throw error;
@@ -122,7 +132,10 @@ export class Office {
   /** Everything that Services of this name have on record, except the one that is there now. */
   leftBy(name: { namespace: string; name: string }, living: string | undefined): Leave[] {
     const uids = new Set([...this.register.uidsOf(nameOf(name)), ...this.underlay.uidsOf(nameOf(name))]);
-    return [...uids].flatMap((uid) => (uid === living ? [] : this.recordsOf(uid)));
+    // Nobody can be told anything any more who is gone: whatever is promised to it is given back.
+    return [...uids].flatMap((uid) =>
+      uid === living ? [] : this.recordsOf(uid).map(({ promise: _, ...leave }) => leave),
+    );
   }
 
   /** Every address that is on record for a Service, be it among Services or among hosts. */
@@ -130,7 +143,20 @@ export class Office {
     const used = this.register.of(uid).map(({ address }) => address);
     const texts = new Set(used.map(String));
     const claimed = this.underlay.claimedFor(uid).filter((address) => !texts.has(address.toString()));
-    return [...used, ...claimed].map((address) => ({ address, uid }));
+    return [...used, ...claimed].map((address) => {
+      const promise = this.register.at(address)?.users.find((user) => user.uid === uid)?.since;
+      const namespaces = this.underlay.at(address).map(({ namespace }) => namespace);
+      const held = this.claims.held(address, namespaces, new Set([uid]));
+      return { address, uid, held, ...(promise === undefined ? {} : { promise }) };
+    });
+  }
+
+  /** Takes in what the server said of an address when it refused it, before the caches hear of it. */
+  learnOf(address: Address, caches: Caches): void {
+    for (const block of this.claims.blocksAround(address, this.networks(caches))) {
+      const { namespace = '', name } = block.metadata;
+      for (const changed of this.underlay.observe(blockKey(namespace, name), block)) this.#mark(changed);
+    }
   }
 
   /** Tells the pool of an address whether it can be given. */
@@ -151,6 +177,9 @@ export class Office {
 export interface Leave {
   readonly address: Address;
   readonly uid: string;
+  /** Which promise is taken back: not one that was made later. Undefined: any. */
+  readonly promise?: string;
+  readonly held: readonly Held[];
 }
 
 const offices = new WeakMap<Informers, Office>();

@@ -1,5 +1,6 @@
 import { type Address, compareAddresses } from '../api/address.ts';
 import { type AddressBlock, type AddressHolding, blockName, blockPrefix } from '../api/netloom.io/address-block.ts';
+import { renewedTimestamp, timestamp } from '../runtime/timestamp.ts';
 import { AddressIndex, NameCounts } from './address-index.ts';
 import { nameOf, sameTerms, type User } from './terms.ts';
 import { blockKey, holdingOf, isNews, isOnlyMore, sameVip, VIPS, type Vip, vipOf } from './vip.ts';
@@ -59,24 +60,28 @@ export class Register {
     return this.#names.uidsOf(name);
   }
 
-  /** From now on the Service uses the address, on these terms. */
-  use(address: Address, user: User, { pool, since }: { pool: string; since: string }): void {
+  /** From now on the Service uses the address, on these terms. `afresh`: promised anew, though it may be on record already. */
+  use(address: Address, user: User, { pool, now, afresh }: { pool: string; now: number; afresh: boolean }): void {
     const before = this.at(address);
     const known = before?.users.find(({ uid }) => uid === user.uid);
-    if (before?.pool === pool && known !== undefined && sameTerms(known.terms, user.terms)) return;
+    if (!afresh && before?.pool === pool && known !== undefined && sameTerms(known.terms, user.terms)) return;
     const users = before?.users ?? [];
-    const replaced = users.map((other) => (other.uid === user.uid ? user : other));
+    const since = known !== undefined && !afresh ? known.since : renewedTimestamp(now, known?.since);
+    const promised = since === undefined ? user : { ...user, since };
+    const replaced = users.map((other) => (other.uid === user.uid ? promised : other));
     this.#change(address, {
       address,
       pool,
-      since: before?.since ?? since,
-      users: known === undefined ? [...users, user] : replaced,
+      since: before?.since ?? timestamp(now),
+      users: known === undefined ? [...users, promised] : replaced,
     });
   }
 
-  leave(address: Address, uid: string): void {
+  /** `promise`: since when the address has been promised; one that was promised anew stays. */
+  leave(address: Address, uid: string, promise?: string): void {
     const before = this.at(address);
-    if (before === undefined || !before.users.some((user) => user.uid === uid)) return;
+    const known = before?.users.find((user) => user.uid === uid);
+    if (before === undefined || known === undefined || (promise !== undefined && known.since !== promise)) return;
     const users = before.users.filter((user) => user.uid !== uid);
     this.#change(address, users.length === 0 ? undefined : { ...before, users });
   }

@@ -2,6 +2,7 @@ import { Service } from '../api/core/service.ts';
 import { equalJson, type JsonObject } from '../api/json.ts';
 import type { Client } from '../runtime/client.ts';
 import { refOf } from '../runtime/ref.ts';
+import { microTimestamp } from '../runtime/timestamp.ts';
 import { poolAnnotation } from './applicant.ts';
 import { POOL_OF_ADDRESSES } from './wishes.ts';
 
@@ -37,3 +38,16 @@ export async function tell(service: Service, { addresses, pool }: Told, client: 
   await client.patch(Service, refOf(service), { merge: { metadata: { resourceVersion, annotations } } });
   return true;
 }
+
+/**
+ * Changes the Service and nothing that anybody acts on: whoever is about to tell it an address has seen an older version of it then, is
+ * refused, and must look again.
+ */
+export async function withdraw(service: Service, now: number, client: Client): Promise<void> {
+  const { resourceVersion } = service.metadata;
+  const annotations = { [WITHDRAWN]: microTimestamp(now) };
+  await client.patch(Service, refOf(service), { merge: { metadata: { resourceVersion, annotations } } });
+}
+
+/** When an address was last withdrawn that was on its way to the Service. */
+const WITHDRAWN = 'netloom.io/withdrawn';

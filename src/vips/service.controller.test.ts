@@ -517,6 +517,39 @@ describe('hosts and Services on one network', () => {
     await lab.stop();
   });
 
+  it('an address that a leader put on record and died, and that a host has by now, is withdrawn before another one is told', async () => {
+    const lab = new Lab();
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');
+    await lab.create('a');
+    const user = { kind: 'Service', namespace: NAMESPACE, name: 'a', uid: lab.find('a').metadata.uid };
+    const sharers = [{ ...user, ports: ['TCP/80'] }];
+    const since = '2026-01-01T00:00:00Z';
+    const holdings = [{ address: '172.17.0.80', holder: user, network: 'internalapi', subnet: '', since, sharers }];
+    await lab.world.client.create(AddressBlock, {
+      metadata: { name: 'vips-172.17.0.0-24', namespace: 'metallb-system' },
+      spec: { space: 'vips', prefix: '172.17.0.0/24', holdings },
+    });
+    await holdForHost(lab, '172.17.0.80');
+    await lab.pool('internalapi', { addresses: ['172.17.0.80-172.17.0.81'] });
+    const seen: string[] = [];
+    lab.world.api.store.onChange(({ resource, after }) => {
+      if (resource !== 'events') seen.push(JSON.stringify(after));
+    });
+    await lab.start();
+    await lab.settle();
+    assert.equal(lab.addresses('a'), '172.17.0.81');
+    assert.deepEqual(lab.held(), [
+      'metallb-system/vips 172.17.0.81 a',
+      'openstack/underlay 172.17.0.80 edpm-0',
+      'openstack/underlay 172.17.0.81 a',
+    ]);
+    // The Service had changed before anything was taken back that somebody else could still have told it.
+    const told = seen.findIndex((text) => text.includes('"ip":"172.17.0.81"'));
+    const takenBack = seen.findIndex((text) => text.includes('"vips"') && !text.includes('172.17.0.80"'));
+    assert.ok(told >= 0 && told < takenBack, `${told} ${takenBack}`);
+    await lab.stop();
+  });
+
   it('networks may come later, and go', async () => {
     const lab = await small();
     await lab.service('a');

@@ -17,6 +17,8 @@ export interface User {
   readonly name: string;
   readonly uid: string;
   readonly terms: Terms;
+  /** Of who is on record: which promise it is. Another one is made before an address is told, also to who has one. */
+  readonly since?: string;
 }
 
 export const nameOf = ({ namespace, name }: { namespace: string; name: string }): string => `${namespace}/${name}`;

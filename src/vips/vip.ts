@@ -21,11 +21,12 @@ export interface Vip {
 export function vipOf({ address: text, network, since, sharers = [] }: AddressHolding): Vip | undefined {
   const address = Address.parse(text);
   if (address === undefined || sharers.length === 0) return undefined;
-  const users = sharers.map(({ namespace = '', name, uid, ports, sharingKey = '', backends = '' }) => ({
+  const users = sharers.map(({ namespace = '', name, uid, since, ports, sharingKey = '', backends = '' }) => ({
     namespace,
     name,
     uid,
     terms: { sharingKey, backends, ports },
+    ...(since === undefined ? {} : { since }),
   }));
   return { address, pool: network, since, users };
 }
@@ -41,6 +42,7 @@ export function holdingOf({ address, pool, since, users }: Vip): AddressHolding 
     since,
     sharers: users.map((user) => ({
       ...serviceAsHolder(user),
+      ...(user.since === undefined ? {} : { since: user.since }),
       ports: [...user.terms.ports],
       ...(user.terms.sharingKey === '' ? {} : { sharingKey: user.terms.sharingKey }),
       ...(user.terms.backends === '' ? {} : { backends: user.terms.backends }),
@@ -61,7 +63,10 @@ export const isService = ({ apiGroup = '', kind }: AddressHolder): boolean =>
 export const sameVip = (a: Vip, b: Vip): boolean =>
   a.pool === b.pool &&
   a.users.length === b.users.length &&
-  a.users.every((user, i) => user.uid === b.users[i]?.uid && sameTerms(user.terms, b.users[i].terms));
+  a.users.every((user, i) => {
+    const other = b.users[i];
+    return user.uid === other?.uid && user.since === other.since && sameTerms(user.terms, other.terms);
+  });
 
 /** Whether everybody is there who was, on the same terms. */
 export const isOnlyMore = (before: Vip, now: Vip | undefined): boolean =>

@@ -15,6 +15,9 @@ const holderShape = object(holderFields, { description: 'Who has the address.' }
 
 const sharerShape = object({
   ...holderFields,
+  since: optional(
+    timestamp({ description: 'Since when the address is promised to the sharer; anew each time before it is told.' }),
+  ),
   ports: list(string(), { description: 'What the sharer serves at the address, such as TCP/80: nobody else may.' }),
   sharingKey: optional(string({ description: 'Only those with the same key share an address; none without one.' })),
   backends: optional(

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { lockFile } from '../../linux/file-lock.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
@@ -17,14 +17,15 @@ export interface TurnOptions {
 /** Waits until nobody else has the turn. It ends with the process at the latest, and leaves no file behind. */
 export async function takeTurn(file: string, { clock, waiting = () => {} }: TurnOptions): Promise<Turn> {
   for (let told = false; ; ) {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
-    const lock = lockFile(file);
+    const lock = lockIn(path.dirname(file), file);
+    if (lock === undefined) continue;
     if ('release' in lock) {
       // Whoever had it before may have removed the file in the meantime, and a third one made it anew.
       if (contentOf(file) === `${process.pid}\n`) {
         const end = () => {
           rmSync(file, { force: true });
           lock.release();
+          removeIfEmpty(path.dirname(file));
         };
         return { end, [Symbol.dispose]: end };
       }
@@ -34,6 +35,25 @@ export async function takeTurn(file: string, { clock, waiting = () => {} }: Turn
     if (!told) waiting(lock.heldBy);
     told = true;
     await sleep(clock, LOOK_AGAIN);
+  }
+}
+
+/** Undefined when the folder went in the very moment in which the file was to be made in it. */
+function lockIn(folder: string, file: string): ReturnType<typeof lockFile> | undefined {
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  try {
+    return lockFile(file);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+export function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Others have something there, or it is gone already.
   }
 }
 

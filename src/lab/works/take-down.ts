@@ -1,11 +1,10 @@
-import { rmdirSync } from 'node:fs';
 import type { System } from '../../runtime/clock.ts';
 import { withdrawNode } from '../hosts/nodes.ts';
 import { LabError } from '../lab-error.ts';
 import { removeNetwork } from '../network/remove-network.ts';
-import { LABS, LabPlaces, RUNNING } from '../state/places.ts';
+import { LABS, LabPlaces } from '../state/places.ts';
 import { forgetLab, type LabRecord, readRecord, writeFaults, writeRecord } from '../state/record.ts';
-import { takeTurn } from '../state/turn.ts';
+import { removeIfEmpty, takeTurn } from '../state/turn.ts';
 import { LabClient } from './api.ts';
 import { clearHosts } from './clear-host.ts';
 import { stopKeeper } from './keeping.ts';
@@ -33,7 +32,7 @@ export async function takeDown(lab: string, { force, say, system }: TakeDownOpti
   removeNetwork(plan);
   await withdrawNodes(record, { force, say, system });
   forgetLab(lab);
-  for (const folder of [RUNNING, LABS]) removeIfEmpty(folder);
+  removeIfEmpty(LABS);
 }
 
 async function withdrawNodes({ plan, api }: LabRecord, { force, say, system }: TakeDownOptions): Promise<void> {
@@ -49,13 +48,5 @@ async function withdrawNodes({ plan, api }: LabRecord, { force, say, system }: T
     await Promise.all(hosts.map((host) => withdrawNode(opened.client, plan.name, host)));
   } catch (error) {
     say(`${error instanceof Error ? error.message : String(error)}; ${left}`);
-  }
-}
-
-function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // Other labs are there.
   }
 }

@@ -154,21 +154,28 @@ describe('a manager', () => {
     assert.deepEqual([all.api.watches, all.clock.pending], [0, 0]);
   });
 
-  it('passes on what the server warns of', async () => {
+  it('passes on, once, what the server warns of', async () => {
     const all = world();
     const transport = all.api.transport();
     const request = transport.request.bind(transport);
     transport.request = async (asked) => ({
       ...(await request(asked)),
-      warnings: asked.method === 'PATCH' ? ['spec.x is old'] : [],
+      warnings: asked.method === 'PATCH' ? ['spec.x is old'] : ['the kind is old'],
     });
     const { clock: system, log } = all;
     const nets = controller({ for: Net, reconcile: async () => done({ status: { state: 'up' } }) });
-    await all.client.create(Net, net('a'));
+    for (const name of ['a', 'b']) await all.client.create(Net, net(name));
     const manager = new Manager({ transport, controllers: [nets], system, log, fieldManager: 'm', instance: 'i' });
     manager.start();
     await all.clock.advance(10);
-    assert.ok(all.lines.some((line) => line.includes('the server warns') && line.includes('spec.x is old')));
+    const warnings = all.lines.filter((line) => line.includes('the server warns'));
+    assert.deepEqual(
+      warnings.map((line) => /(warn|debug) .*warning="([^"]*)"/.exec(line)?.slice(1)),
+      [
+        ['debug', 'the kind is old'],
+        ['warn', 'spec.x is old'],
+      ],
+    );
     await manager.stop({ within: 0 });
   });
 });

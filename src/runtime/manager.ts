@@ -66,7 +66,8 @@ export class Manager {
   #warned(warning: string, request: string): void {
     if (this.#warnings.has(warning) || this.#warnings.size >= MOST_WARNINGS) return;
     this.#warnings.add(warning);
-    this.#log.warn('the server warns', { warning, request });
+    // What is said about a read is about the kind, and nobody here can put it right.
+    this.#log[request.startsWith('GET ') ? 'debug' : 'warn']('the server warns', { warning, request });
   }
 
   /** Whether every controller has begun. */

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../engine/engine-in-test.ts';
+import { kubectlFor } from '../kubectl/kubectl.ts';
+import { netloom, RunningNetloom } from './netloom.ts';
+
+const needsRoot = { skip: process.getuid?.() === 0 ? false : 'needs root' };
+const EXAMPLE = fileURLToPath(new URL('../../examples/web/', import.meta.url));
+const LOAD = fileURLToPath(new URL('./request-load.ts', import.meta.url));
+const GREETING = /^Hello from a pod that is nothing but a process of its host\.$/m;
+
+describe('examples/web in a lab of two hosts', needsRoot, () => {
+  const lab = `web${process.pid}`;
+  const [alpha, beta] = [`a${process.pid}`, `b${process.pid}`];
+  const load: ChildProcess[] = [];
+  let program: RunningNetloom;
+  let kubectl: Awaited<ReturnType<typeof kubectlFor>>;
+
+  const ok = async (words: string): Promise<string> => {
+    const { code, stdout, stderr } = await kubectl(words.split(' '));
+    assert.equal(code, 0, `kubectl ${words} → ${code}: ${stderr}${stdout}`);
+    return stdout;
+  };
+  const onHost = async (host: string, ...words: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await netloom(['lab', 'exec', host, '--', ...words]);
+    assert.equal(code, 0, `${words.join(' ')} on ${host} → ${code}: ${stderr}`);
+    return stdout;
+  };
+
+  before(async () => {
+    program = await RunningNetloom.start('up');
+    const file = join(program.directory, 'lab.yaml');
+    const hosts = [alpha, beta].map((host) => `  ${host}: { links: { eth0: rack } }`);
+    await writeFile(file, [`lab: ${lab}`, 'switches: { rack: {} }', 'hosts:', ...hosts, ''].join('\n'));
+    const { code, stderr } = await netloom(['lab', 'up', file, '--kubeconfig', program.kubeconfig]);
+    assert.equal(code, 0, stderr);
+    kubectl = await kubectlFor({ kubeconfig: program.kubeconfig });
+    await ok(`apply -f ${EXAMPLE}`);
+    await ok('rollout status deployment/web --timeout=60s');
+  });
+  after(async () => {
+    for (const child of load) child.kill('SIGKILL');
+    await netloom(['lab', 'down', lab, '--force']);
+    await program.stopAndRemove();
+  });
+
+  const address = (): Promise<string> => ok('get service web -o jsonpath={.spec.clusterIP}');
+  const somePod = async (): Promise<string> => (await ok('get pods -l app=web -o name')).split('\n')[0] ?? '';
+
+  test('it is reached by its address from both hosts, and by its names from a pod', async () => {
+    const script = 'import urllib.request as u, sys; print(u.urlopen(sys.argv[1], timeout=10).read().decode())';
+    const url = `http://${await address()}/`;
+    for (const host of [alpha, beta]) assert.match(await onHost(host, 'python3', '-c', script, url), GREETING);
+    const pod = await somePod();
+    for (const name of ['web', 'web.default', 'web.default.svc.cluster.local']) {
+      const { code, stdout, stderr } = await kubectl(['exec', pod, '--', 'python3', '-c', script, `http://${name}/`]);
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, GREETING);
+    }
+  });
+
+  test('its name is answered on the host too, for whoever asks there', async () => {
+    const script = `
+      const resolver = new (require('node:dns').promises.Resolver)();
+      resolver.setServers(['169.254.78.76']);
+      resolver.resolve4('web.default.svc.cluster.local').then(([found]) => console.log(found));`;
+    assert.equal((await onHost(alpha, process.execPath, '-e', script)).trim(), await address());
+  });
+
+  test('a pod reaches the API by its name', async () => {
+    const script =
+      'import ssl, urllib.request as u; print(u.urlopen("https://kubernetes.default/version", timeout=10, context=ssl._create_unverified_context()).read().decode())';
+    const { stdout, stderr } = await kubectl(['exec', await somePod(), '--', 'python3', '-c', script]);
+    assert.match(stdout, /"major":\s*"1"/, stderr);
+  });
+
+  test('while all pods are replaced, no request fails', async () => {
+    const words = ['exec', beta, '--', process.execPath, LOAD, await address()];
+    const child = spawn(fileURLToPath(new URL('../../bin/netloom', import.meta.url)), ['lab', ...words]);
+    load.push(child);
+    let output = '';
+    child.stdout.on('data', (data) => {
+      output += data;
+    });
+    await once(child.stdout, 'data');
+    await ok('rollout restart deployment/web');
+    await ok('rollout status deployment/web --timeout=60s');
+    await ok('scale deployment/web --replicas=1');
+    await ok('rollout status deployment/web --timeout=60s');
+    await eventually(
+      () => ok('get pods -l app=web -o name'),
+      (pods) => pods.trim().split('\n').length === 1,
+    );
+    child.stdin.end();
+    await once(child, 'close');
+    const { answered, failures } = JSON.parse(/\{.*\}/.exec(output)?.[0] ?? '{}');
+    assert.deepEqual(failures, []);
+    assert.ok(answered > 50, `only ${answered} requests were answered`);
+  });
+});

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/netloom', import.meta.url));
@@ -56,6 +58,7 @@ export class AgentProcess {
     } catch (error) {
       child.kill('SIGKILL');
       await ended.promise;
+      if (folder === undefined) await endSupervisor(join(own, 'run'));
       if (folder === undefined) await rm(own, { recursive: true, force: true });
       throw error;
     } finally {
@@ -74,6 +77,15 @@ export class AgentProcess {
 
   async stopAndRemove(): Promise<void> {
     await this.stop();
+    await endSupervisor(join(this.folder, 'run'));
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** It outlives the agent, as it should. */
+async function endSupervisor(runDirectory: string): Promise<void> {
+  const pid = Number(await readFile(join(runDirectory, 'supervisor.lock'), 'utf8').catch(() => '0'));
+  if (!(pid > 0) || !existsSync(`/proc/${pid}`)) return;
+  process.kill(pid, 'SIGTERM');
+  while (existsSync(`/proc/${pid}`)) await pause(20);
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -7,8 +8,10 @@ import { at, EngineInTest, eventually } from '../engine/engine-in-test.ts';
 import { AgentProcess } from './agent-in-test.ts';
 
 const isRoot = process.getuid?.() === 0;
-const NODE = '/api/v1/nodes/h1';
-const LEASE = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/h1';
+/** Its groups in the kernel bear its name, so it is one that nobody else has. */
+const NAME = `h${randomBytes(3).toString('hex')}`;
+const NODE = `/api/v1/nodes/${NAME}`;
+const LEASE = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${NAME}`;
 
 describe('an agent', { skip: isRoot ? false : 'needs root' }, () => {
   let api: EngineInTest;
@@ -16,7 +19,7 @@ describe('an agent', { skip: isRoot ? false : 'needs root' }, () => {
   before(async () => {
     api = await EngineInTest.start();
     const words = ['--kubeconfig', join(api.directory, 'kubeconfig'), '--label', 'rack=a'];
-    agent = await AgentProcess.start('h1', { words });
+    agent = await AgentProcess.start(NAME, { words });
   });
   after(async () => {
     await agent.stopAndRemove();
@@ -31,10 +34,10 @@ describe('an agent', { skip: isRoot ? false : 'needs root' }, () => {
     const { body } = await api.get(NODE);
     assert.equal(at(body, 'metadata.labels.rack'), 'a');
     assert.equal(labelOf(body, 'kubernetes.io/os'), 'linux');
-    assert.equal(labelOf(body, 'kubernetes.io/hostname'), 'h1');
+    assert.equal(labelOf(body, 'kubernetes.io/hostname'), NAME);
     assert.deepEqual(at(body, 'status.addresses'), [
       { type: 'InternalIP', address: '127.0.0.1' },
-      { type: 'Hostname', address: 'h1' },
+      { type: 'Hostname', address: NAME },
     ]);
     assert.match(String(at(body, 'status.capacity.memory')), /^\d+Ki$/);
     assert.equal(at(body, 'status.allocatable.pods'), '110');
@@ -45,8 +48,8 @@ describe('an agent', { skip: isRoot ? false : 'needs root' }, () => {
     const first = await renewed();
     await eventually(renewed, (time) => time !== first);
     const { body } = await api.get(LEASE);
-    assert.equal(at(body, 'spec.holderIdentity'), 'h1');
-    assert.equal(at(body, 'metadata.ownerReferences.0.name'), 'h1');
+    assert.equal(at(body, 'spec.holderIdentity'), NAME);
+    assert.equal(at(body, 'metadata.ownerReferences.0.name'), NAME);
   });
 
   test('speaks as its host alone once it is enrolled, with keys for nobody else to see', async () => {
@@ -62,14 +65,14 @@ describe('an agent', { skip: isRoot ? false : 'needs root' }, () => {
 
   test('is the only one of its host', async () => {
     await assert.rejects(
-      AgentProcess.start('h1', { folder: agent.folder }),
-      /the agent of host h1 runs already, as process \d+: stop that one/,
+      AgentProcess.start(NAME, { folder: agent.folder }),
+      /the agent of host \w+ runs already, as process \d+: stop that one/,
     );
   });
 
   test('comes back by what it was enrolled with, and says again what somebody took away', async () => {
     await agent.stop();
-    agent = await AgentProcess.start('h1', { folder: agent.folder });
+    agent = await AgentProcess.start(NAME, { folder: agent.folder });
     await api.patch(NODE, 'merge', { metadata: { labels: { rack: 'b', 'kubernetes.io/os': null, mine: 'x' } } });
     const { body } = await eventually(
       () => api.get(NODE),
@@ -93,10 +96,10 @@ describe('an agent', { skip: isRoot ? false : 'needs root' }, () => {
       [['--node-ip', 'here'], /"here" is no address/],
       [['--label', '=x'], /--label takes KEY=VALUE/],
     ] as const) {
-      await assert.rejects(AgentProcess.start('h1', { words }), why);
+      await assert.rejects(AgentProcess.start(NAME, { words }), why);
     }
     await assert.rejects(AgentProcess.start('Not_A_Name'), /cannot be the name of a host/);
-    await assert.rejects(AgentProcess.start('h2'), /nowhere/);
+    await assert.rejects(AgentProcess.start(`${NAME}x`), /nowhere/);
   });
 });
 

@@ -58,7 +58,7 @@ export class MachineInTest {
   }
 
   async startUp(): Promise<void> {
-    const words = ['up', '--data-dir', join(this.folder, 'data'), '--listen', '127.0.0.1:6443'];
+    const words = ['up', '--agent', 'off', '--data-dir', join(this.folder, 'data'), '--listen', '127.0.0.1:6443'];
     this.up = await this.#ready(words);
   }
 

@@ -16,7 +16,7 @@ export async function runAgent(options: AgentCommandOptions, terminal: Terminal)
   const host = readHostOptions(options);
   requireRoot();
   const log = lineLog({ clock: system, write: (line) => process.stderr.write(line) }, { host: host.name });
-  const stopped = signalled(log);
+  const stopped = Promise.race([signalled(log), startedByNobody()]);
   const lock = await takeHost(host);
   try {
     const connection = await ownConnection(host, options.kubeconfig);
@@ -27,6 +27,13 @@ export async function runAgent(options: AgentCommandOptions, terminal: Terminal)
   } finally {
     lock.release();
   }
+}
+
+/** Resolves when the process that has started this one and keeps it is gone. */
+async function startedByNobody(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    if (process.channel !== undefined) process.once('disconnect', resolve);
+  });
 }
 
 /** As the host itself: by what it was enrolled with before, or by enrolling it now with what the kubeconfig allows. */

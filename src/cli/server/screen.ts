@@ -6,8 +6,10 @@ export function screen(about: {
   kubeconfig: string;
   directory: string;
   running: readonly string[];
+  /** This machine as a node, or why it is none. */
+  host: { readonly name: string } | { readonly reason: string };
 }): string {
-  const { url, kubeconfig, directory, running } = about;
+  const { url, kubeconfig, directory, running, host } = about;
   return `
   Netloom ${packageFile.version}
 
@@ -15,6 +17,7 @@ export function screen(about: {
   kubeconfig   ${kubeconfig}
   data         ${directory}
   running      ${running.join(', ')}
+  this host    ${'name' in host ? `node ${host.name}; pods run on when Netloom is stopped` : host.reason}
 
   Try next, in a second terminal:
 

@@ -13,6 +13,8 @@ import { CommandError, type Terminal } from '../command.ts';
 import type { AddressOptions } from './address-options.ts';
 import { type Controllers, startControllers } from './controllers.ts';
 import type { ServerOptions } from './options.ts';
+import type { OwnHost } from './own-host.ts';
+import type { OwnHostWishes } from './own-host-options.ts';
 import { screen } from './screen.ts';
 import { signalled } from './signalled.ts';
 import type { WorkloadOptions } from './workload-options.ts';
@@ -24,6 +26,8 @@ type Composition = { readonly terminal: Terminal } & (
       readonly addresses: AddressOptions;
       readonly workloads: WorkloadOptions;
       readonly evictAfterSeconds: number;
+      /** Undefined where this machine is to run no pods. */
+      readonly ownHost: OwnHostWishes | undefined;
     }
 );
 
@@ -36,6 +40,7 @@ export async function serve(options: ServerOptions, composition: Composition): P
   const engine = await start(options, { log, metrics, composition });
   void engine.failed.then((error) => log.error('the store takes no more writes', { error }));
   let controllers: Controllers | undefined;
+  let host: OwnHost | undefined;
   try {
     if (composition.runs === 'everything') {
       controllers = await startControllers({
@@ -45,15 +50,28 @@ export async function serve(options: ServerOptions, composition: Composition): P
         addresses: composition.addresses,
         workloads: composition.workloads,
       });
-      terminal.print(screen({ url: engine.url, ...options, running: ['engine', ...controllers.names] }));
+      const own = await ownHost(composition.ownHost, { engine, options, log });
+      host = 'stop' in own ? own : undefined;
+      const running = ['engine', ...controllers.names, ...(host === undefined ? [] : ['agent'])];
+      terminal.print(screen({ url: engine.url, ...options, running, host: own }));
     } else {
       terminal.print(`ready ${engine.url}`);
     }
     await stopped;
   } finally {
-    await controllers?.stop();
+    await Promise.all([host?.stop(), controllers?.stop()]);
     await engine.close();
   }
+}
+
+async function ownHost(
+  wishes: OwnHostWishes | undefined,
+  { engine, options, log }: { engine: Engine; options: ServerOptions; log: Log },
+): Promise<OwnHost | { readonly reason: string }> {
+  if (wishes === undefined) return { reason: 'switched off: this machine runs no pods' };
+  const { startOwnHost } = await import('./own-host.ts');
+  const { kubeconfig, directory } = options;
+  return startOwnHost({ ...wishes, transport: engine.transport('netloom'), kubeconfig, directory, log });
 }
 
 async function start(

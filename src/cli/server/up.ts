@@ -1,18 +1,20 @@
 import { command } from '../command.ts';
 import { addressOptions, readAddressOptions } from './address-options.ts';
 import { readServerOptions, serverOptions } from './options.ts';
+import { ownHostOptions, readOwnHostOptions } from './own-host-options.ts';
 import { evictionOption, readWorkloadOptions, workloadOptions } from './workload-options.ts';
 
 export const up = command({
   name: 'up',
   summary: 'Run all of Netloom on this machine, in one process',
   description:
-    'Starts the engine and every controller, and says how to reach them. Its log goes to standard error. Ctrl-C or SIGTERM ends it; what was stored is there again at the next start.',
+    'Starts the engine, every controller and, as root, the agent of this machine, and says how to reach them. The agent touches nothing of the machine before pods or Services ask for it; pods run on when Netloom is stopped. Its log goes to standard error. Ctrl-C or SIGTERM ends it; what was stored is there again at the next start.',
   options: {
     ...serverOptions,
     ...addressOptions,
     ...workloadOptions('on'),
     ...evictionOption,
+    ...ownHostOptions,
   },
   examples: [
     'netloom up',
@@ -27,6 +29,7 @@ export const up = command({
       addresses: readAddressOptions(options),
       workloads: readWorkloadOptions(options),
       evictAfterSeconds: options['evict-after'],
+      ownHost: readOwnHostOptions(options),
     });
   },
 });

@@ -30,7 +30,14 @@ export class Netloom {
 
   /** Resolves when it says that it is ready. */
   static async serve(command: 'engine' | 'up', directory: string): Promise<Netloom> {
-    const words = [command, '--data-dir', directory, '--listen', '127.0.0.1:0'];
+    const words = [
+      command,
+      ...(command === 'up' ? ['--agent', 'off'] : []),
+      '--data-dir',
+      directory,
+      '--listen',
+      '127.0.0.1:0',
+    ];
     return new Netloom(await ready(words), join(directory, 'kubeconfig'));
   }
 

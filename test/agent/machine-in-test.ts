@@ -21,6 +21,7 @@ const PROGRAM = fileURLToPath(new URL('../../bin/netloom', import.meta.url));
 interface Process {
   readonly child: ChildProcess;
   readonly ended: Promise<number | null>;
+  stdout: string;
   stderr: string;
 }
 
@@ -36,9 +37,15 @@ export class MachineInTest {
   up: Process | undefined;
   agent: Process | undefined;
 
-  static async start(): Promise<MachineInTest> {
+  /** Nothing runs there yet. */
+  static async make(): Promise<MachineInTest> {
     const machine = new MachineInTest();
     machine.#kubectl = (await kubectl()).path;
+    return machine;
+  }
+
+  static async start(): Promise<MachineInTest> {
+    const machine = await MachineInTest.make();
     try {
       await machine.startUp();
       await machine.startAgent();
@@ -57,9 +64,10 @@ export class MachineInTest {
     return ['--state-dir', join(this.folder, 'state'), '--run-dir', join(this.folder, 'run')];
   }
 
-  async startUp(): Promise<void> {
-    const words = ['up', '--agent', 'off', '--data-dir', join(this.folder, 'data'), '--listen', '127.0.0.1:6443'];
-    this.up = await this.#ready(words);
+  /** @param agent whether it is to start the agent of the machine */
+  async startUp(agent: 'on' | 'off' = 'off', how: readonly string[] = []): Promise<void> {
+    const data = ['--data-dir', join(this.folder, 'data'), '--listen', '127.0.0.1:6443'];
+    this.up = await this.#ready(['up', '--agent', agent, '--host', this.name, ...data], how);
   }
 
   async startAgent(): Promise<void> {
@@ -112,6 +120,11 @@ export class MachineInTest {
     }
   }
 
+  /** What an agent of this name has where agents have it when nobody says otherwise. */
+  async removeUsual(): Promise<void> {
+    await this.attempt(PROGRAM, ['agent', '--name', this.name, '--kubeconfig', '/none', '--remove']);
+  }
+
   get supervisor(): number {
     return Number(readFileSync(join(this.folder, 'run/supervisor.lock'), 'utf8'));
   }
@@ -133,15 +146,15 @@ export class MachineInTest {
   }
 
   /** Resolves when it says that it is ready. */
-  async #ready(words: readonly string[]): Promise<Process> {
-    const child = this.#spawn(PROGRAM, words);
+  async #ready(words: readonly string[], how: readonly string[] = []): Promise<Process> {
+    const [program = PROGRAM, ...before] = [...how, PROGRAM];
+    const child = this.#spawn(program, [...before, ...words]);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const ended = new Promise<number | null>((end) => child.on('close', end));
-    const started: Process = { child, ended, stderr: '' };
-    let stdout = '';
+    const started: Process = { child, ended, stdout: '', stderr: '' };
     child.stdout?.on('data', (chunk) => {
-      stdout += chunk;
-      if (/^ready /m.test(stdout)) resolve();
+      started.stdout += chunk;
+      if (/^ready /m.test(started.stdout)) resolve();
     });
     child.stderr?.on('data', (chunk) => {
       started.stderr += chunk;

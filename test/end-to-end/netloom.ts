@@ -70,6 +70,8 @@ export class RunningNetloom {
       directory,
       '--listen',
       options.listen ?? '127.0.0.1:0',
+      // Tests share the machine: to be its agent is for those that have a network of their own.
+      ...(command === 'up' ? ['--agent', 'off'] : []),
       ...(options.words ?? []),
     ];
     const child = spawn(PROGRAM, words, { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -138,6 +138,17 @@ test('a command whose program is missing does not start, and says what to instal
   assert.equal((await netloom(folder, 'get')).code, 7);
 });
 
+test('up as root wants what the agent needs, but does without when it cannot be had', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('needs root');
+  const folder = projectThatIsSetUp(t);
+  appendFileSync(path.join(folder, 'setup/programs.txt'), 'nonesuch  none-package  agent  does what nobody needs\n');
+  const up = path.join(folder, 'bin/netloom');
+  const { code, stderr } = await run(up, ['up'], { env: { NETLOOM_NO_APT: '1' } });
+  assert.equal(code, 7);
+  assert.match(stderr, /^netloom: pods and Services will not work on this machine: programs are missing: nonesuch/m);
+  assert.equal((await netloom(folder, 'get')).stderr, '');
+});
+
 test('run.mjs sets up for development, and runs a script with its words and its exit code', () => {
   const { code, stdout, stderr } = settingUp;
   assert.match(stderr, /^netloom: installing npm packages, those for development included/m);

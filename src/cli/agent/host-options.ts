@@ -7,6 +7,7 @@ import { dnsSubdomainFaults, labelValueFaults, qualifiedNameFaults } from '../..
 import { type FileLock, lockFile } from '../../linux/file-lock.ts';
 import { CommandError, UsageError } from '../command.ts';
 import { ownAddress } from './own-address.ts';
+import { isInProgram } from './program-folder.ts';
 
 export interface AgentCommandOptions {
   readonly name: string | undefined;
@@ -31,6 +32,13 @@ export function readHostOptions(options: AgentCommandOptions) {
   const given = [...options['node-ip'], options['underlay-address']].filter((each) => each !== undefined);
   const odd = given.find((address) => Address.parse(address) === undefined);
   if (odd !== undefined) throw new UsageError(`"${odd}" is no address`);
+  const hidden = options.hide.map((folder) => resolve(folder));
+  const stateDirectory = resolve(options['state-dir'] ?? `/var/lib/netloom/hosts/${name}`);
+  const runDirectory = resolve(options['run-dir'] ?? `/run/netloom/hosts/${name}`);
+  const seen = [stateDirectory, runDirectory, ...hidden].find(isInProgram);
+  if (seen !== undefined) {
+    throw new UsageError(`${seen} is in the folder of Netloom itself, which every pod sees: it has to be elsewhere`);
+  }
   return {
     name,
     addresses: options['node-ip'].length > 0 ? options['node-ip'] : [ownAddress()],
@@ -38,10 +46,10 @@ export function readHostOptions(options: AgentCommandOptions) {
     port: options.listen,
     serviceCidrs: readNetworks(options['service-cidr'], '--service-cidr'),
     podCidrs: readNetworks(options['pod-cidr'], '--pod-cidr'),
-    hidden: options.hide.map((folder) => resolve(folder)),
     labels: Object.fromEntries(options.label.map(readLabel)),
-    stateDirectory: resolve(options['state-dir'] ?? `/var/lib/netloom/hosts/${name}`),
-    runDirectory: resolve(options['run-dir'] ?? `/run/netloom/hosts/${name}`),
+    stateDirectory,
+    runDirectory,
+    hidden,
   };
 }
 

@@ -9,7 +9,9 @@ export function ownAddress(): string {
   const addresses = Object.entries(networkInterfaces()).flatMap(([link, all]) =>
     (all ?? []).map(({ address, family, internal }) => ({ link, address, family, internal })),
   );
-  const outside = addresses.filter(({ internal, address }) => !internal && !address.startsWith('fe80:'));
+  const outside = addresses.filter(
+    ({ link, internal, address }) => !internal && !link.startsWith(OURS) && !LINK_LOCAL.test(address),
+  );
   const best = [
     outside.find(({ link, family }) => link === way && family === 'IPv4'),
     outside.find(({ link }) => link === way),
@@ -18,6 +20,10 @@ export function ownAddress(): string {
   ];
   return best.find((each) => each !== undefined)?.address ?? '127.0.0.1';
 }
+
+/** What begins the name of every link that Netloom makes. */
+const OURS = 'nl';
+const LINK_LOCAL = /^(169\.254\.|fe80:)/;
 
 function defaultLink(): string | undefined {
   using netlink = new Netlink();

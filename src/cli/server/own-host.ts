@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { backoff } from '../../runtime/backoff.ts';
 import { Client } from '../../runtime/client.ts';
 import { sleep } from '../../runtime/clock.ts';
@@ -9,6 +9,7 @@ import { readKubeconfig } from '../../runtime/kubeconfig.ts';
 import { asError, type Log } from '../../runtime/log.ts';
 import { system } from '../../runtime/system.ts';
 import type { Transport } from '../../runtime/transport.ts';
+import { isInProgram } from '../agent/program-folder.ts';
 
 export interface OwnHostOptions {
   readonly name: string | undefined;
@@ -42,6 +43,12 @@ export async function startOwnHost(options: OwnHostOptions): Promise<OwnHost | {
   if (process.getuid?.() !== 0) {
     return { reason: 'only root can run pods on this machine; everything else works' };
   }
+  const secret = secretFolders(options).find(isInProgram);
+  if (secret !== undefined) {
+    return {
+      reason: `${secret} is in the folder of Netloom itself, which pods see: give it another place to run pods`,
+    };
+  }
   const name = options.name ?? hostname().toLowerCase();
   const runDirectory = `/run/netloom/hosts/${name}`;
   // Loaded only here: nothing else of the engine's process deals with the kernel.
@@ -54,6 +61,11 @@ export async function startOwnHost(options: OwnHostOptions): Promise<OwnHost | {
   lock.release();
   return new RunningHost(name, options);
 }
+
+/** With what is in there, anybody is an administrator. */
+const secretFolders = ({ directory, kubeconfig }: OwnHostOptions): string[] => [
+  ...new Set([directory, dirname(kubeconfig)]),
+];
 
 class RunningHost implements OwnHost {
   readonly name: string;
@@ -92,14 +104,15 @@ class RunningHost implements OwnHost {
 
   /** One life of the agent; resolves with how it ended. */
   async #live(): Promise<string> {
-    const { directory, serviceCidr, podCidr } = this.#options;
+    const { serviceCidr, podCidr } = this.#options;
     const address = await this.#enrol();
     const { signal } = this.#end;
     if (signal.aborted) return 'stopped';
-    const words = ['agent', '--name', this.name, '--node-ip', address, '--listen', '0', '--hide', directory];
+    const words = ['agent', '--name', this.name, '--node-ip', address, '--listen', '0'];
+    const hidden = secretFolders(this.#options).flatMap((folder) => ['--hide', folder]);
     const child = spawn(
       process.execPath,
-      [...process.execArgv, MAIN, ...words, '--service-cidr', serviceCidr, '--pod-cidr', podCidr],
+      [...process.execArgv, MAIN, ...words, ...hidden, '--service-cidr', serviceCidr, '--pod-cidr', podCidr],
       // By the channel it learns that we are gone, however we end.
       { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
     );

@@ -53,6 +53,13 @@ test('who waits for a certain address is woken by that one only', () => {
   assert.deepEqual(names(waiting.nextFor([address('172.18.0.5')])), ['a']);
 });
 
+test('all who wait for the same address hear that it has become free', () => {
+  const waiting = new Waiting();
+  for (const name of ['a', 'b', 'c']) waiting.set(ipSet(name), [certain]);
+  assert.deepEqual(names(waiting.nextFor([address('172.18.0.5')])), ['a', 'b', 'c']);
+  assert.deepEqual(names(waiting.nextFor([address('172.18.0.6')])), []);
+});
+
 test('who comes later yields to those who wait, unless they are asked together', () => {
   const waiting = new Waiting();
   waiting.set(ipSet('first'), [any]);

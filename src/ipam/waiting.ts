@@ -46,11 +46,15 @@ export class Waiting {
     return isAhead ? { name: first.ref.name, uid: first.uid } : undefined;
   }
 
-  /** Who may have one of these addresses, which have become free: in each queue as many as there are addresses. */
+  /**
+   * Who may have one of these addresses, which have become free: in each queue as many as there are addresses. Everybody who waits
+   * for exactly one of them is told: who does not get it learns who has it now.
+   */
   nextFor(freed: readonly Address[]): Ref[] {
-    return [...this.#queues.values()].flatMap((queue) =>
-      queue.first(freed.filter((address) => queue.takes(address)).length),
-    );
+    return [...this.#queues.values()].flatMap((queue) => {
+      const count = freed.filter((address) => queue.takes(address)).length;
+      return queue.first(count > 0 && queue.isForOne ? Number.POSITIVE_INFINITY : count);
+    });
   }
 
   /** Who is next in each queue that these addresses could serve. */
@@ -108,6 +112,11 @@ class Queue {
 
   get isEmpty(): boolean {
     return this.#byUid.size === 0;
+  }
+
+  /** Whether everybody in it waits for the same address. */
+  get isForOne(): boolean {
+    return this.wanted.address !== undefined;
   }
 
   takes(address: Address): boolean {

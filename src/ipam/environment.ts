@@ -6,8 +6,8 @@ import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Space } from '../ledger/space.ts';
 import type { Caches } from '../runtime/cache.ts';
+import { Contest } from '../runtime/contest.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
-import { Contest } from './contest.ts';
 import { keptOut } from './kept-out.ts';
 import { Networks } from './networks.ts';
 import { isFor } from './plan.ts';
@@ -37,7 +37,6 @@ export class Environment {
 
   forget({ metadata: { uid } }: IPSet): void {
     this.waiting.forget(uid);
-    this.contest.forget(uid);
   }
 
   /** What the NetConfig says now. Where there are several, which admission prevents, the oldest counts. */

@@ -3,6 +3,7 @@ import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { NetConfig, type NetConfigStatus } from '../api/network.openstack.org/netconfig.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import type { Caches } from '../runtime/cache.ts';
+import { Contest } from '../runtime/contest.ts';
 import { type Context, type Controller, controller } from '../runtime/controller.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { done, type Outcome, wait } from '../runtime/outcome.ts';
@@ -63,6 +64,7 @@ class Reports {
   readonly #nearlyFull: number;
   /** By namespace and name of the NetConfig. */
   readonly #books = new Map<string, Book>();
+  readonly #contest = new Contest();
 
   constructor(ledger: Ledger, nearlyFull: number) {
     this.#ledger = ledger;
@@ -85,7 +87,7 @@ class Reports {
     book.subnets = book.census.take(
       blocks.filter(({ spec }) => spec.space === UNDERLAY).map(({ metadata }) => metadata.name),
     );
-    const status = netConfigStatus({
+    const report = netConfigStatus({
       object,
       subnets: book.subnets,
       faults: book.networks.faults,
@@ -93,7 +95,9 @@ class Reports {
       nearlyFull: this.#nearlyFull,
       now: system.now(),
     });
-    return done({ status: nextStatus(object, status) });
+    const status = nextStatus(object, report);
+    const after = this.#contest.delay(object, status, system.uptime());
+    return after > 0 ? wait({ after }) : done({ status });
   }
 
   forget(key: string): void {

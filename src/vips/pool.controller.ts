@@ -4,6 +4,7 @@ import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import { Prefix } from '../api/prefix.ts';
 import type { Caches } from '../runtime/cache.ts';
+import { Contest } from '../runtime/contest.ts';
 import { type Context, type Controller, controller } from '../runtime/controller.ts';
 import { removeFinalizers } from '../runtime/finalizers.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -79,6 +80,7 @@ class Reports {
   readonly #said = new Map<string, number>();
   /** Name of a pool → what addresses were given from when something was last said. */
   readonly #pools = new Map<string, Pool>();
+  readonly #contest = new Contest();
 
   constructor(office: Office, nearlyFull: number) {
     this.#office = office;
@@ -95,7 +97,7 @@ class Reports {
   }
 
   async report(object: IPAddressPool, context: Context): Promise<PoolOutcome> {
-    const { name, namespace } = object.metadata;
+    const { namespace } = object.metadata;
     if (namespace !== this.#office.namespace) {
       const message = `nothing is given from the pool: resource must be created in ${this.#office.namespace} namespace`;
       const before = object.status?.conditions?.[0];
@@ -103,18 +105,14 @@ class Reports {
       const now = this.#statusOf(object, message, context);
       return done({ status: now });
     }
-    const rest = this.#restBeforeSaying(name, context);
-    return rest > 0 ? wait({ after: rest }) : done({ status: this.#statusOf(object, undefined, context) });
+    return this.#say(object, context);
   }
 
   /** Ends when nobody has an address from the pool, and the server itself agrees. */
   async release(object: IPAddressPool, context: Context): Promise<PoolOutcome> {
     const { name, namespace = '' } = object.metadata;
     if (namespace !== this.#office.namespace) return done();
-    if (this.#office.register.from(name).length > 0) {
-      const rest = this.#restBeforeSaying(name, context);
-      return wait(rest > 0 ? { after: rest } : { status: this.#statusOf(object, undefined, context) });
-    }
+    if (this.#office.register.from(name).length > 0) return this.#say(object, context);
     const blocks = await context.client.list(AddressBlock, namespace);
     const isUsed = blocks.some(
       ({ spec }) => spec.space === VIPS && spec.holdings.some(({ network }) => network === name),
@@ -122,12 +120,16 @@ class Reports {
     return isUsed ? wait({ after: INTERVAL }) : done();
   }
 
-  /** Many Services that come at once change the numbers at once. 0: now it is time, and counts as said. */
-  #restBeforeSaying(name: string, { system }: Context): number {
-    const rest = (this.#said.get(name) ?? Number.NEGATIVE_INFINITY) + INTERVAL - system.uptime();
-    if (rest > 0) return rest;
-    this.#said.set(name, system.uptime());
-    return 0;
+  /** Says how the pool is, but not too often: many Services that come at once change the numbers at once. */
+  #say(object: IPAddressPool, context: Context): PoolOutcome {
+    const { name } = object.metadata;
+    const now = context.system.uptime();
+    const rest = (this.#said.get(name) ?? Number.NEGATIVE_INFINITY) + INTERVAL - now;
+    if (rest > 0) return wait({ after: rest });
+    this.#said.set(name, now);
+    const status = this.#statusOf(object, undefined, context);
+    const after = this.#contest.delay(object, status, now);
+    return wait(after > 0 ? { after } : { status });
   }
 
   #statusOf(object: IPAddressPool, fault: string | undefined, { caches, system }: Context): IPAddressPoolStatus {

@@ -1,5 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
+import type { Duplex } from 'node:stream';
 import { isJsonObject, type JsonObject } from '../api/json.ts';
 import type { Clock, System } from './clock.ts';
 import { sleep } from './clock.ts';
@@ -27,6 +28,15 @@ export interface HttpLimits {
   putOff: number;
 }
 
+/** A connection that speaks HTTP no more. */
+export interface Upgraded {
+  /** Of the answer. */
+  readonly headers: http.IncomingHttpHeaders;
+  readonly socket: Duplex;
+  /** What came after the answer and was read with it. */
+  readonly head: Buffer;
+}
+
 const USUAL: HttpLimits = { connect: 10_000, answer: 70_000, putOff: 10 };
 
 /** An API server over HTTP/1.1: connections are kept, watches have connections of their own. */
@@ -39,6 +49,7 @@ export class HttpTransport implements Transport {
   readonly #send: typeof https.request;
   #connection: Connection;
   #agents: { requests: http.Agent; streams: http.Agent };
+  readonly #upgraded = new WeakMap<http.IncomingMessage, { socket: Duplex; head: Buffer }>();
   /** Those of certificates that are not shown any more, with what was under way. */
   readonly #retired: http.Agent[] = [];
   #closed = false;
@@ -103,6 +114,29 @@ export class HttpTransport implements Transport {
     }
   }
 
+  /** The body of an answer, as it comes. Rejects as `stream` does. */
+  async *bytes(request: ApiRequest): AsyncGenerator<Buffer, void, undefined> {
+    const message = await this.#openStream(request);
+    try {
+      yield* message;
+    } catch (error) {
+      if (request.signal?.aborted !== true) throw unreachable(request, error);
+    } finally {
+      message.destroy();
+    }
+  }
+
+  /**
+   * Asks to speak another protocol from then on, on a connection that is the caller's when the server agrees. Rejects with an
+   * ApiError when it refuses.
+   */
+  async upgrade(request: ApiRequest, headers: Readonly<Record<string, string>>): Promise<Upgraded> {
+    const message = await this.#exchange(request, this.#agents.streams, headers);
+    const upgraded = this.#upgraded.get(message);
+    if (upgraded !== undefined) return { ...upgraded, headers: message.headers };
+    throw refusal(message.statusCode ?? 0, await this.#body(request, message));
+  }
+
   /** Ends every connection; whatever is under way or asked later fails as Unreachable. */
   close(): void {
     this.#closed = true;
@@ -136,12 +170,16 @@ export class HttpTransport implements Transport {
   }
 
   /** Up to the head of the answer. */
-  async #exchange(request: ApiRequest, agent: http.Agent): Promise<http.IncomingMessage> {
+  async #exchange(
+    request: ApiRequest,
+    agent: http.Agent,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<http.IncomingMessage> {
     for (let attempt = 1; ; attempt += 1) {
       const token = await this.#credentials.token();
       request.signal?.throwIfAborted();
       if (this.#closed) throw unreachable(request, new Error('the transport is closed'));
-      const outcome = await this.#once(request, agent, token);
+      const outcome = await this.#once(request, agent, token, headers);
       if (outcome instanceof http.IncomingMessage) {
         if (outcome.statusCode !== 401 || attempt > 1 || !(await this.#credentials.renewed(token))) return outcome;
         outcome.resume();
@@ -158,6 +196,7 @@ export class HttpTransport implements Transport {
     request: ApiRequest,
     agent: http.Agent,
     token: string | undefined,
+    headers: Readonly<Record<string, string>>,
   ): Promise<http.IncomingMessage | { error: unknown; reused: boolean }> {
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body));
     const { clock, limits } = { clock: this.#system, limits: this.#limits };
@@ -170,6 +209,7 @@ export class HttpTransport implements Transport {
         method: request.method,
         path: this.#server.pathname.replace(/\/$/, '') + request.path,
         headers: {
+          ...headers,
           accept: request.accept ?? 'application/json',
           'user-agent': this.#userAgent,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -193,6 +233,11 @@ export class HttpTransport implements Transport {
       });
       outgoing.once('response', (message) => {
         cancel();
+        resolve(message);
+      });
+      outgoing.once('upgrade', (message, socket, head) => {
+        cancel();
+        this.#upgraded.set(message, { socket, head });
         resolve(message);
       });
       outgoing.on('error', (error) => {

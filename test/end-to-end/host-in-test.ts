@@ -16,6 +16,7 @@ import type {
   ExecSpec,
 } from '../../src/pods/host/runtime.ts';
 import { StartError } from '../../src/pods/host/runtime.ts';
+import type { System } from '../../src/runtime/clock.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import { system } from '../../src/runtime/system.ts';
 
@@ -36,7 +37,7 @@ export class HostInTest implements PodDirectory, Pick<ContainerRuntime, 'exec' |
   #api: KubeletApi | undefined;
 
   /** @param directory of the engine whose agent it is to be */
-  static async start(directory: string): Promise<HostInTest> {
+  static async start(directory: string, clock: System = system): Promise<HostInTest> {
     const text = await readFile(`${directory}/pki/ca.pem`, 'utf8');
     const at = text.indexOf('-----BEGIN PRIVATE KEY-----');
     const authority = { certificate: text.slice(0, at), key: text.slice(at) };
@@ -49,7 +50,7 @@ export class HostInTest implements PodDirectory, Pick<ContainerRuntime, 'exec' |
       port: 0,
       certificates: () => ({ ...own, authority: authority.certificate }),
       log: silentLog,
-      system,
+      system: clock,
     });
     return host;
   }

@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { System } from '../../../runtime/clock.ts';
+import { CHANNEL_PROTOCOLS, Channels, OLDEST_CHANNELS } from '../../../runtime/websocket/channels.ts';
+import { WebSocketConnection } from '../../../runtime/websocket/connection.ts';
+import { Wire } from '../../../runtime/websocket/wire.ts';
 import type { PodDirectory } from '../pod-directory.ts';
 import type { ContainerRuntime } from '../runtime.ts';
 import { podOf, runningContainer } from './hosted.ts';
@@ -9,17 +12,14 @@ import type { ForwardTarget } from './port-forward/forward.ts';
 import { forwardOverSpdy, PORT_FORWARD_PROTOCOL } from './port-forward/spdy-forwarding.ts';
 import { Refusal } from './refusal.ts';
 import { channelStreams } from './sessions/channel-streams.ts';
-import { CHANNEL_PROTOCOLS, Channels, OLDEST_CHANNELS } from './sessions/channels.ts';
 import { runAttach, runExec } from './sessions/run.ts';
 import { OLDEST_STREAMS, STREAM_PROTOCOLS, spdyStreams } from './sessions/spdy-streams.ts';
 import type { ClientStreams, Wanted } from './sessions/streams.ts';
 import { wantedStreams } from './sessions/wanted.ts';
 import { agreedStreamProtocol, isSpdy, spdyAgreement } from './spdy/handshake.ts';
+import { TUNNELLED, webSocketCarrier } from './spdy/websocket-carrier.ts';
 import type { PortForwardTarget, SessionTarget, Target } from './target.ts';
-import { WebSocketConnection } from './websocket/connection.ts';
-import { agreedProtocol, agreement, isWebSocket } from './websocket/handshake.ts';
-import { TUNNELLED, tunnel } from './websocket/tunnel.ts';
-import { Wire } from './wire.ts';
+import { agreedProtocol, agreement, isWebSocket } from './websocket-handshake.ts';
 
 /** A request to speak another protocol, and the connection to speak it on. */
 export interface Upgrade {
@@ -84,7 +84,7 @@ function sessionProtocol(
   return {
     answer: agreement(request, name),
     begin: async (wire) =>
-      channelStreams(new Channels(new WebSocketConnection(wire, system), protocol), wanted, protocol),
+      channelStreams(new Channels(new WebSocketConnection(wire, 'server', system), protocol), wanted, protocol),
   };
 }
 
@@ -108,9 +108,9 @@ function portForwardProtocol(
   if (!isWebSocket(request)) throw unknownUpgrade(request);
   const name = agreedProtocol(request, [`${TUNNELLED}${PORT_FORWARD_PROTOCOL}`, ...CHANNEL_PROTOCOLS.keys()]);
   const answer = agreement(request, name);
-  const socketOn = (wire: Wire) => new WebSocketConnection(wire, system);
+  const socketOn = (wire: Wire) => new WebSocketConnection(wire, 'server', system);
   if (name?.startsWith(TUNNELLED) === true) {
-    return { answer, begin: (wire) => forwardOverSpdy(tunnel(socketOn(wire)), to, system) };
+    return { answer, begin: (wire) => forwardOverSpdy(webSocketCarrier(socketOn(wire)), to, system) };
   }
   const ports = portsIn(query);
   const channels = CHANNEL_PROTOCOLS.get(name ?? '') ?? OLDEST_CHANNELS;

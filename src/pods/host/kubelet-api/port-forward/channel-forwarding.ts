@@ -1,5 +1,5 @@
+import type { Channels } from '../../../../runtime/websocket/channels.ts';
 import { Refusal } from '../refusal.ts';
-import type { Channels } from '../sessions/channels.ts';
 import { Inlet } from '../sessions/inlet.ts';
 import { type ForwardTarget, forward } from './forward.ts';
 

@@ -1,4 +1,4 @@
-import type { ChannelProtocol, Channels } from './channels.ts';
+import type { ChannelProtocol, Channels } from '../../../../runtime/websocket/channels.ts';
 import { Inlet } from './inlet.ts';
 import { failureText } from './outcome.ts';
 import { SizeReader } from './resize.ts';

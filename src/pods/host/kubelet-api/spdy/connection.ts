@@ -61,7 +61,9 @@ export class SpdyConnection {
       }
     } catch (error) {
       if (!(error instanceof SpdyError)) throw error;
+      this.#forgetAll();
       await this.#carrier.write(controlFrame(TYPES.goAway, words(this.#last, PROTOCOL_ERROR)));
+      await this.#carrier.end();
     } finally {
       this.#carrier.cut();
       this.#readHeaders.close();

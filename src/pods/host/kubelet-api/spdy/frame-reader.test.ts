@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { cut } from '../websocket/client.fixture.ts';
+import { cut } from '../../../../runtime/websocket/frames.fixture.ts';
 import { controlFrame, dataFrame } from './frame.ts';
 import { FIN, type Frame, FrameReader, SpdyError } from './frame-reader.ts';
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { clientFrame, cut } from './client.fixture.ts';
+import { frame } from './frame.ts';
 import { FrameReader, OPCODES, type Piece, WebSocketError } from './frame-reader.ts';
+import { clientFrame, cut } from './frames.fixture.ts';
 
 describe('frames of WebSocket clients', () => {
   const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));
@@ -48,11 +49,17 @@ describe('frames of WebSocket clients', () => {
 
   test('data is handed on before its frame is whole', () => {
     const frame = clientFrame({ opcode: OPCODES.binary, payload: Buffer.alloc(100_000, 'x') });
-    const pieces = [...new FrameReader().read(frame.subarray(0, 50_000))];
+    const pieces = [...new FrameReader('client').read(frame.subarray(0, 50_000))];
     assert.deepEqual(
       pieces.map((piece) => piece.kind === 'data' && { length: piece.bytes.length, last: piece.last }),
       [{ length: 50_000 - 14, last: false }],
     );
+  });
+
+  test('frames of servers have no mask', () => {
+    const [sent] = [...new FrameReader('server').read(Buffer.concat(frame(OPCODES.text, [Buffer.from('hello')])))];
+    assert.equal(sent?.kind === 'data' && sent.bytes.toString(), 'hello');
+    assert.throws(() => [...new FrameReader('server').read(clientFrame({ opcode: OPCODES.text }))], WebSocketError);
   });
 
   const refusals: [string, Buffer][] = [
@@ -75,7 +82,7 @@ describe('frames of WebSocket clients', () => {
 });
 
 function read(chunks: readonly Buffer[]): { whole: { text: boolean; bytes: Buffer }[]; pings: Buffer[] } {
-  const reader = new FrameReader();
+  const reader = new FrameReader('client');
   const whole: { text: boolean; bytes: Buffer }[] = [];
   const pings: Buffer[] = [];
   let parts: Buffer[] = [];

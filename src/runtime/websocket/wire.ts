@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { System } from '../../../runtime/clock.ts';
+import type { System } from '../clock.ts';
 
 /** A connection that speaks HTTP no more. What is written is held back as long as the other side does not take it. */
 export class Wire {

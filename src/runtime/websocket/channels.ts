@@ -1,4 +1,4 @@
-import type { WebSocketConnection } from '../websocket/connection.ts';
+import type { WebSocketConnection } from './connection.ts';
 
 /** How streams share a WebSocket: the first byte of each message says to which of them the rest belongs. */
 export interface ChannelProtocol {

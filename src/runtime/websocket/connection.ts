@@ -1,20 +1,22 @@
-import type { System } from '../../../../runtime/clock.ts';
-import type { Wire } from '../wire.ts';
-import { frameHead } from './frame.ts';
-import { FrameReader, NO_CODE, OPCODES, type Piece, WebSocketError } from './frame-reader.ts';
+import type { System } from '../clock.ts';
+import { frame } from './frame.ts';
+import { FrameReader, NO_CODE, OPCODES, type Piece, type Side, WebSocketError } from './frame-reader.ts';
+import type { Wire } from './wire.ts';
 
 export type Data = Extract<Piece, { kind: 'data' }>;
 
-/** The server's side of a WebSocket. */
+/** One side of a WebSocket. */
 export class WebSocketConnection {
   readonly #wire: Wire;
   readonly #system: System;
+  readonly #side: Side;
   #cancelBeat: () => void = () => {};
   #isTaken = true;
   #isClosing = false;
 
-  constructor(wire: Wire, system: System) {
+  constructor(wire: Wire, side: Side, system: System) {
     this.#wire = wire;
+    this.#side = side;
     this.#system = system;
     wire.gone.addEventListener('abort', () => this.#cancelBeat());
     if (!wire.gone.aborted) this.#beat();
@@ -32,7 +34,7 @@ export class WebSocketConnection {
 
   /** The data of messages, as it comes and as fast as it is taken, until either side closes. */
   async *data(): AsyncGenerator<Data> {
-    const frames = new FrameReader();
+    const frames = new FrameReader(this.#side === 'server' ? 'client' : 'server');
     let end: { readonly code: number; readonly reason: string } | undefined;
     try {
       for await (const chunk of this.#wire.chunks()) {
@@ -60,7 +62,7 @@ export class WebSocketConnection {
     return this.#isClosing ? Promise.resolve() : this.#send(OPCODES[kind], ...parts);
   }
 
-  /** Says that all is said, and waits until the client has heard it. */
+  /** Says that all is said, and waits until the other side has heard it. */
   async close(code = 1000, reason = ''): Promise<void> {
     if (!this.#isClosing) {
       this.#isClosing = true;
@@ -73,12 +75,17 @@ export class WebSocketConnection {
   }
 
   #send(opcode: number, ...parts: readonly Buffer[]): Promise<void> {
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
-    return this.#wire.write(frameHead(opcode, length), ...parts);
+    const mask = this.#side === 'client' ? this.#mask() : undefined;
+    return this.#wire.write(...frame(opcode, parts, mask));
+  }
+
+  /** Not to hide anything: so that nobody on the way takes what a client says for something else. */
+  #mask(): Buffer {
+    return Buffer.from([0, 1, 2, 3].map(() => Math.floor(this.#system.random() * 256)));
   }
 
   /**
-   * Now and then something is written, by which a client that is gone is found out. As long as a client is held back, its
+   * Now and then something is written, by which somebody who is gone is found out. As long as somebody is held back, its
    * own pings are not read either, so it is told unasked that we are there.
    */
   #beat(): void {

@@ -1,4 +1,6 @@
-/** A part of what a client sends: data as it comes, however it is cut into frames; control frames as a whole. */
+import { masked } from './frame.ts';
+
+/** A part of what the other side sends: data as it comes, however it is cut into frames; control frames as a whole. */
 export type Piece =
   | {
       readonly kind: 'data';
@@ -10,7 +12,7 @@ export type Piece =
   | { readonly kind: 'ping' | 'pong'; readonly bytes: Buffer }
   | { readonly kind: 'close'; readonly code: number };
 
-/** What a client did against the protocol. `code`: how the connection is to be closed for it. */
+/** What the other side did against the protocol. `code`: how the connection is to be closed for it. */
 export class WebSocketError extends Error {
   override readonly name = 'WebSocketError';
   readonly code: number;
@@ -22,21 +24,26 @@ export class WebSocketError extends Error {
 }
 
 /**
- * Reads frames of a client (RFC 6455) from bytes as they arrive. Data is handed on at once and never gathered, so a
+ * Reads frames (RFC 6455) from bytes as they arrive. Data is handed on at once and never gathered, so a
  * frame may be of any length and costs nothing but what has come of it.
  */
 export class FrameReader {
+  readonly #sender: Side;
   #head: Buffer = Buffer.alloc(0);
   #frame: Frame | undefined;
   /** The message that has begun and not ended. */
   #message: { readonly text: boolean } | undefined;
+
+  constructor(sender: Side) {
+    this.#sender = sender;
+  }
 
   *read(bytes: Buffer): Generator<Piece> {
     let rest = bytes;
     for (;;) {
       if (this.#frame === undefined) {
         rest = this.#head.length === 0 ? rest : Buffer.concat([this.#head, rest]);
-        const length = lengthOfHead(rest);
+        const length = lengthOfHead(rest, this.#sender);
         if (length === undefined || rest.length < length) {
           this.#head = rest;
           return;
@@ -49,7 +56,7 @@ export class FrameReader {
       if (rest.length === 0 && frame.left > 0) return;
       const payload = rest.subarray(0, frame.left);
       rest = rest.subarray(payload.length);
-      const piece = this.#pieceOf(frame, unmasked(payload, frame));
+      const piece = this.#pieceOf(frame, payloadOf(payload, frame));
       if (frame.left === 0) this.#frame = undefined;
       if (piece !== undefined) yield piece;
     }
@@ -79,12 +86,14 @@ export class FrameReader {
   }
 }
 
+export type Side = 'client' | 'server';
+
 export const OPCODES = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
 interface Frame {
   readonly opcode: number;
   readonly isFinal: boolean;
-  readonly mask: Buffer;
+  readonly mask: Buffer | undefined;
   /** Of the payload, what has not come yet. */
   left: number;
   /** How much of the payload has come, by which the mask is turned. */
@@ -97,17 +106,20 @@ const CONTROL = 8;
 const LONGEST_CONTROL = 125;
 
 /** Undefined until enough is there to tell. */
-function lengthOfHead([first, second]: Buffer): number | undefined {
+function lengthOfHead([first, second]: Buffer, sender: Side): number | undefined {
   if (first === undefined || second === undefined) return undefined;
   const opcode = first & 0x0f;
   if ((first & 0x70) !== 0) throw new WebSocketError(1002, 'reserved bits are set, but no extension was agreed on');
   if (!Object.values<number>(OPCODES).includes(opcode)) throw new WebSocketError(1002, `there is no opcode ${opcode}`);
-  if ((second & 0x80) === 0) throw new WebSocketError(1002, 'a frame of a client must be masked');
+  const isMasked = second >= 0x80;
+  if (isMasked !== (sender === 'client')) {
+    throw new WebSocketError(1002, `a frame of a ${sender} must ${isMasked ? 'not ' : ''}be masked`);
+  }
   const size = second & 0x7f;
   if (opcode >= CONTROL && (size > LONGEST_CONTROL || first < 0x80)) {
     throw new WebSocketError(1002, 'a control frame must be whole and of at most 125 bytes');
   }
-  return 2 + (size === 126 ? 2 : size === 127 ? 8 : 0) + 4;
+  return 2 + (size === 126 ? 2 : size === 127 ? 8 : 0) + (isMasked ? 4 : 0);
 }
 
 function frameOf(head: Buffer): Frame {
@@ -116,25 +128,15 @@ function frameOf(head: Buffer): Frame {
   const left = size === 126 ? head.readUInt16BE(2) : size === 127 ? Number(head.readBigUInt64BE(2)) : size;
   if (!Number.isSafeInteger(left)) throw new WebSocketError(1009, 'a frame cannot be that long');
   const isFinal = first >= 0x80;
-  return { opcode: first & 0x0f, isFinal, mask: head.subarray(-4), left, come: 0, isNew: true, gathered: [] };
+  const mask = second >= 0x80 ? head.subarray(-4) : undefined;
+  return { opcode: first & 0x0f, isFinal, mask, left, come: 0, isNew: true, gathered: [] };
 }
 
-function unmasked(payload: Buffer, frame: Frame): Buffer {
-  const bytes = Buffer.allocUnsafe(payload.length);
-  const { mask, come } = frame;
-  const turned = [0, 1, 2, 3].map((at) => mask[(come + at) & 3] ?? 0);
-  const [one = 0, two = 0, three = 0, four = 0] = turned;
-  let at = 0;
-  for (; at + 3 < payload.length; at += 4) {
-    bytes[at] = (payload[at] ?? 0) ^ one;
-    bytes[at + 1] = (payload[at + 1] ?? 0) ^ two;
-    bytes[at + 2] = (payload[at + 2] ?? 0) ^ three;
-    bytes[at + 3] = (payload[at + 3] ?? 0) ^ four;
-  }
-  for (; at < payload.length; at += 1) bytes[at] = (payload[at] ?? 0) ^ (turned[at & 3] ?? 0);
-  frame.come += payload.length;
-  frame.left -= payload.length;
-  return bytes;
+function payloadOf(bytes: Buffer, frame: Frame): Buffer {
+  const payload = frame.mask === undefined ? bytes : masked(bytes, frame.mask, frame.come);
+  frame.come += bytes.length;
+  frame.left -= bytes.length;
+  return payload;
 }
 
 function controlPiece(opcode: number, bytes: Buffer): Piece {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { Refusal } from '../refusal.ts';
+import { acceptOf } from '../../../runtime/websocket/dial.ts';
+import { Refusal } from './refusal.ts';
 
 export const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket';
 
@@ -24,12 +24,11 @@ export function agreement({ headers, method }: IncomingMessage, protocol: string
   if (method !== 'GET') throw new Refusal(405, 'a WebSocket begins with GET');
   if (headers['sec-websocket-version'] !== '13') throw new Refusal(426, 'only version 13 of WebSocket is spoken here');
   if (Buffer.from(key, 'base64').length !== 16) throw new Refusal(400, 'Sec-WebSocket-Key must be 16 bytes in base64');
-  const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
   const lines = [
     'HTTP/1.1 101 Switching Protocols',
     'Upgrade: websocket',
     'Connection: Upgrade',
-    `Sec-WebSocket-Accept: ${accept}`,
+    `Sec-WebSocket-Accept: ${acceptOf(key)}`,
     ...(protocol === undefined ? [] : [`Sec-WebSocket-Protocol: ${protocol}`]),
   ];
   return `${lines.join('\r\n')}\r\n\r\n`;

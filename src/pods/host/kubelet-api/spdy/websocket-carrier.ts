@@ -1,8 +1,8 @@
-import type { Carrier } from '../spdy/connection.ts';
-import type { WebSocketConnection } from './connection.ts';
+import type { WebSocketConnection } from '../../../../runtime/websocket/connection.ts';
+import type { Carrier } from './connection.ts';
 
 /** SPDY inside a WebSocket: the messages together are the bytes, wherever they are cut. */
-export const tunnel = (socket: WebSocketConnection): Carrier => ({
+export const webSocketCarrier = (socket: WebSocketConnection): Carrier => ({
   async *chunks() {
     for await (const { bytes } of socket.data()) yield bytes;
   },

@@ -25,6 +25,7 @@ export interface PodContainersOptions {
   /** What the runtime has of them. */
   readonly states: readonly ContainerState[];
   readonly changed: () => void;
+  readonly sandboxLost: () => void;
 }
 
 /** The containers of one pod: what is known of each, and what is being done about it. */
@@ -36,6 +37,8 @@ export class PodContainers {
   readonly #obstacles = new Map<string, Obstacle>();
   /** Containers that need not be tried before something they refer to has changed. */
   readonly #waiting = new Set<string>();
+  /** Container → the start that was tried last. */
+  readonly #attempts = new Map<string, number>();
   /** Run → how it is being ended. */
   readonly #endings = new Map<string, Ending>();
   /** Run → ends its postStart hook. */
@@ -128,9 +131,11 @@ export class PodContainers {
   #factsOf(container: Container): ContainerFacts {
     const runs = this.#runs.of(container.name);
     const id = runs.at(-1)?.id ?? '';
+    const isUnderWay = this.#options.tasks.isUnderWay(startTask(container.name));
+    const hasBegun = runs.at(-1)?.attempt === this.#attempts.get(container.name);
     return {
       runs,
-      starting: this.#options.tasks.isUnderWay(startTask(container.name)),
+      starting: isUnderWay && !(hasBegun && container.lifecycle?.postStart === undefined),
       ending: this.#endings.has(id),
       obstacle: this.#obstacles.get(container.name),
       probed: this.#probes.probed(container, id),
@@ -151,6 +156,7 @@ export class PodContainers {
     const { parts, pod, podIPs, volumes } = this.#options;
     const { events, system } = parts;
     const { name } = container;
+    this.#attempts.set(name, attempt);
     try {
       const wish = { pod: pod(), container, attempt, backoff, podIPs: podIPs(), volumes };
       const state = await startContainer(parts, wish);
@@ -161,12 +167,13 @@ export class PodContainers {
     } catch (error) {
       const { message } = asError(error);
       events.warning(pod(), 'Failed', `Error: ${message}`);
-      if (error instanceof StartError) {
+      if (error instanceof StartError && error.reason !== 'CreateContainerError') {
         const run = { id: containerId(pod().metadata.uid, name, attempt), attempt, backoff };
         this.#obstacles.delete(name);
-        this.#runs.failed(name, run, error, system.now());
+        this.#runs.failed(name, run, { reason: 'StartError', message }, system.now());
         return;
       }
+      if (error instanceof StartError) await this.#lookForSandbox();
       const isAsDescribed = error instanceof ConfigError;
       this.#obstacles.set(name, { reason: isAsDescribed ? error.reason : 'CreateContainerError', message });
       if (!isAsDescribed) throw error;
@@ -174,6 +181,15 @@ export class PodContainers {
       return;
     }
     await this.#postStart(container, containerId(pod().metadata.uid, name, attempt));
+  }
+
+  /** With whatever ran them, their sandbox may be gone. */
+  async #lookForSandbox(): Promise<void> {
+    const { parts, pod, sandboxLost } = this.#options;
+    const { sandboxes } = await parts.runtime.list();
+    if (sandboxes.some(({ id }) => id === pod().metadata.uid)) return;
+    this.#runs.lose();
+    sandboxLost();
   }
 
   async #postStart(container: Container, run: string): Promise<void> {

@@ -60,7 +60,6 @@ export class PodRuns {
 
   /** What ran them is gone, and with it all that it knew. */
   lose(): void {
-    this.#states.clear();
     for (const [name, runs] of this.#runs) this.#runs.set(name, runs.map(lostRun));
   }
 

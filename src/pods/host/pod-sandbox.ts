@@ -13,9 +13,11 @@ export interface PreparedSandbox {
 
 /** What all containers of a pod share: a network, its files in `/etc`, and limits. */
 export async function prepareSandbox(parts: HostParts, pod: Pod): Promise<PreparedSandbox> {
-  const { node, runtime } = parts;
+  const { node, runtime, places } = parts;
   const { uid, name, namespace = '' } = pod.metadata;
   const hostname = hostnameOf(pod, node);
+  // What has a folder here is known to be ours, whatever happens next.
+  mkdirSync(places.pod(uid), { recursive: true, mode: 0o750 });
   const network = await attach(parts, pod);
   writeFiles(parts, pod, hostname, network.podIPs);
   await runtime.createSandbox({

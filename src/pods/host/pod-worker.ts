@@ -79,6 +79,7 @@ export class PodWorker implements HostedPod {
       pod: () => this.#pod,
       podIPs: () => this.#podIPs,
       changed: () => this.look(),
+      sandboxLost: () => this.#sandboxLost(),
     });
     this.#seenAt = Date.parse(pod.status?.startTime ?? '') || parts.system.now();
     this.#references = isFinished(pod) ? [] : referencesOf(pod);
@@ -253,6 +254,12 @@ export class PodWorker implements HostedPod {
       this.#parts.events.warning(this.#pod, 'FailedCreatePodSandBox', message);
       throw this.#failure('cannot prepare the pod', error);
     }
+  }
+
+  #sandboxLost(): void {
+    const message = 'Pod sandbox changed, it will be killed and re-created.';
+    this.#parts.events.normal(this.#pod, 'SandboxChanged', message);
+    this.#sandbox = { ...this.#sandbox, state: 'absent' };
   }
 
   /** Fills them, and again whenever there is something new. */

@@ -9,7 +9,8 @@ export async function checkByCommand(
   giveUp: AbortSignal,
 ): Promise<Outcome> {
   giveUp.throwIfAborted();
-  const limit = timeoutMs === undefined ? {} : { timeoutMs };
+  // We give up first, unless we are not there any more.
+  const limit = timeoutMs === undefined ? {} : { timeoutMs: timeoutMs + 1_000 };
   const session = await runtime.exec({ containerId, command, stdin: false, tty: false, ...limit });
   const kill = (): void => session.kill();
   giveUp.addEventListener('abort', kill);

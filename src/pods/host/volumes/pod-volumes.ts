@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Container, Pod, Volume } from '../../../api/core/pod.ts';
 import { NANOS_PER_ONE, parseQuantity } from '../../../api/quantity.ts';
@@ -133,7 +133,7 @@ export class PodVolumes {
 
   #makeSubPath(source: string, subPath: string): void {
     try {
-      makeFolderWithin(source, subPath, 0o750);
+      makeFolderWithin(source, subPath, statSync(source).mode & 0o7777);
     } catch (error) {
       throw new ConfigError(`failed to prepare subPath "${subPath}": ${asError(error).message}`);
     }

@@ -1,4 +1,4 @@
-import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, mkdirSync, openSync } from 'node:fs';
 
 /**
  * Makes a folder below another one, whatever containers have put there meanwhile: each step is taken from the folder that the last
@@ -28,8 +28,12 @@ function made(step: string, mode: number): number | undefined {
     mkdirSync(step, { mode });
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
+    return open(step);
   }
-  return open(step);
+  const folder = open(step);
+  // Whatever our umask takes away, users of the volume shall have here what they have in it.
+  if (folder !== undefined) fchmodSync(folder, mode);
+  return folder;
 }
 
 function open(step: string): number | undefined {

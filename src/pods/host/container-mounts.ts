@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Container, Pod } from '../../api/core/pod.ts';
 import { absolute } from './container-spec.ts';
@@ -26,5 +26,6 @@ export function ownMounts(
 /** Every user that the container may run as can write it. */
 export function makeTerminationMessage(file: string): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
-  writeFileSync(file, '', { mode: 0o666, flag: 'a' });
+  writeFileSync(file, '', { flag: 'a' });
+  chmodSync(file, 0o666);
 }

@@ -240,6 +240,13 @@ describe('containers that end', () => {
     assert.ok(host.events('web').some((event) => event.startsWith('Warning Failed: Error: exec: "nothing"')));
   });
 
+  test('at once, have ended', async (t) => {
+    const host = await SimulatedHost.create(t);
+    host.behaviours.set('true', { ends: { after: 0, exitCode: 0 } });
+    await host.pod('job', [main('true')], { restartPolicy: 'Never' });
+    await host.until(() => host.the('job').status?.phase === 'Succeeded');
+  });
+
   test('keep their log until there are two later runs', async (t) => {
     const host = await SimulatedHost.create(t);
     host.behaviours.set('crash', { ends: { after: 100, exitCode: 1 } });

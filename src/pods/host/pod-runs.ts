@@ -32,6 +32,8 @@ export class PodRuns {
   }
 
   note(state: ContainerState): void {
+    // The answer to a start may be older than what was heard since.
+    if (this.#states.get(state.id)?.phase === 'ended' && state.phase === 'running') return;
     this.#states.set(state.id, state);
     const container = allContainersOf(this.#pod).find(({ name }) => name === state.name);
     const message =

@@ -99,6 +99,8 @@ export class SimulatedRuntime implements ContainerRuntime {
     writeFileSync(logFile, '', { flag: 'a' });
     this.#put(state);
     if (ends !== undefined) this.#system.timer(ends.after, () => this.end(id, ends.exitCode));
+    // What happens at once is heard of before the answer.
+    await this.#moment();
     return state;
   }
 

@@ -8,6 +8,7 @@ import { LabPlaces } from '../../lab/state/places.ts';
 import { readRecord } from '../../lab/state/record.ts';
 import { lockFile } from '../../linux/file-lock.ts';
 import { inNetworkNamespace, networkNamespacePath } from '../../linux/network-namespace.ts';
+import { sleep } from '../../runtime/clock.ts';
 import { lineLog } from '../../runtime/log.ts';
 import { system } from '../../runtime/system.ts';
 import { CommandError } from '../command.ts';
@@ -24,7 +25,7 @@ export async function labKeep(lab: string): Promise<void> {
   const log = lineLog({ clock: system, write: (line) => process.stderr.write(line) }, { lab });
   const places = new LabPlaces(lab);
   mkdirSync(places.run, { recursive: true, mode: 0o700 });
-  const lock = lockFile(places.keeperLock);
+  const lock = await lockSoon(places.keeperLock);
   if ('heldBy' in lock) throw new CommandError(`process ${lock.heldBy ?? '?'} keeps the lab ${lab} already`);
   const stopped = signalled(log);
   const keeper = new LabKeeper({ lab, startAgent: (host) => startAgent(places, host), system, log });
@@ -42,6 +43,18 @@ export async function labKeep(lab: string): Promise<void> {
   await way.stop();
   lock.release();
 }
+
+/** Whoever only looks whether there is a keeper has the lock for a moment. */
+async function lockSoon(file: string): Promise<ReturnType<typeof lockFile>> {
+  for (let tries = 1; ; tries += 1) {
+    const lock = lockFile(file);
+    if (!('heldBy' in lock) || tries === LOCK_TRIES) return lock;
+    await sleep(system, LOCK_PAUSE);
+  }
+}
+
+const LOCK_TRIES = 50;
+const LOCK_PAUSE = 15;
 
 /** Wholly in the network of its host, and in no other: there is no way to the API but the management link. */
 function startAgent(places: LabPlaces, host: PlannedHost): ChildProcess {

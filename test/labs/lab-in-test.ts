@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { netloom, RunningNetloom } from '../end-to-end/netloom.ts';
+import type { Result } from '../kubectl/kubectl.ts';
+import { kubectlFor } from '../kubectl/kubectl.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** What keeps the tests of labs from running here; false where they can. */
+export const noLabs: string | false = process.getuid?.() === 0 ? false : 'labs take root';
+
+/**
+ * Netloom as a process and a lab on it, as a person has them after `npm start` and `netloom lab up`, each with names of its own so
+ * that several tests can do the same at the same time.
+ */
+export class LabInTest {
+  netloom: RunningNetloom;
+  readonly name: string;
+  readonly #kubectl: Awaited<ReturnType<typeof kubectlFor>>;
+
+  private constructor(running: RunningNetloom, name: string, kubectl: Awaited<ReturnType<typeof kubectlFor>>) {
+    this.netloom = running;
+    this.name = name;
+    this.#kubectl = kubectl;
+  }
+
+  /** @param document what follows `lab: NAME` in the file of a lab; `@` stands for what makes names of hosts unique */
+  static async start(document: string): Promise<LabInTest> {
+    const running = await RunningNetloom.start('up');
+    const lab = new LabInTest(
+      running,
+      `t${randomUUID().slice(0, 6)}`,
+      await kubectlFor({ kubeconfig: running.kubeconfig }),
+    );
+    try {
+      await lab.run(['lab', 'up', '-'], `lab: ${lab.name}\n${document.replaceAll('@', lab.host(''))}`);
+      return lab;
+    } catch (error) {
+      await lab.stop();
+      throw error;
+    }
+  }
+
+  /** The whole name of what the document calls `@name`: no two labs of a machine may have hosts of one name. */
+  host(name: string): string {
+    return `${this.name}-${name}`;
+  }
+
+  async stop(): Promise<void> {
+    await netloom(['lab', 'down', this.name]);
+    await this.netloom.stopAndRemove();
+  }
+
+  /** Kills the engine and its controllers, and starts them again on what they have stored. */
+  async restartNetloom(): Promise<void> {
+    const { directory, url } = this.netloom;
+    await this.netloom.kill();
+    this.netloom = await RunningNetloom.start('up', { directory, listen: new URL(url).host });
+  }
+
+  /** Runs a `netloom` command that must succeed. */
+  async run(words: readonly string[], input = ''): Promise<string> {
+    const { code, stdout, stderr } = await netloom(words, { env: { KUBECONFIG: this.netloom.kubeconfig }, input });
+    assert.equal(code, 0, `netloom ${words.join(' ')} → ${code}: ${stderr}${stdout}`);
+    return stdout;
+  }
+
+  kubectl(words: string, input = ''): Promise<Result> {
+    return this.#kubectl(words.split(' '), { input });
+  }
+
+  /** Runs kubectl, which must succeed; `examples/…` are those of the project. */
+  async ok(words: string, input = ''): Promise<string> {
+    const there = words.replaceAll(/(?<= )examples\//g, `${ROOT}examples/`);
+    const { code, stdout, stderr } = await this.kubectl(there, input);
+    assert.equal(code, 0, `kubectl ${words} → ${code}: ${stderr}${stdout}`);
+    return stdout;
+  }
+
+  /** Runs a command in the network of a host, until it ends or `signal` ends it. */
+  async on(host: string, words: readonly string[], { signal }: { signal?: AbortSignal } = {}): Promise<Result> {
+    const child = spawn('nsenter', [`--net=/run/netns/netloom-lab-${this.name}-${host}`, ...words], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(signal === undefined ? {} : { signal }),
+    });
+    child.on('error', () => {});
+    const ended = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? -1)));
+    const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    return { stdout, stderr, code };
+  }
+
+  /** Asks until the answer satisfies, for as long as ten times what is promised. */
+  async eventually<T>(ask: () => Promise<T>, satisfies: (answer: T) => boolean, seconds = 60): Promise<T> {
+    const end = Date.now() + seconds * 1000;
+    for (;;) {
+      const answer = await ask();
+      if (satisfies(answer)) return answer;
+      if (Date.now() > end) throw new Error(`still not so after ${seconds} s: ${JSON.stringify(answer)}`);
+      await sleep(50);
+    }
+  }
+}
+
+/** What runs in the network of a pod, as the machine sees it: from outside, even its first process can be killed. */
+export function processesIn(podUid: string): { pid: number; command: string }[] {
+  const { dev, ino } = statSync(`/run/netns/netloom-pod-${podUid}`);
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const network = statSync(`/proc/${name}/ns/net`);
+        if (network.dev !== dev || network.ino !== ino) return [];
+        return [{ pid: Number(name), command: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ') }];
+      } catch {
+        // It has ended meanwhile.
+        return [];
+      }
+    });
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Asked } from './ask-names.ts';
+import { LabInTest, noLabs, processesIn } from './lab-in-test.ts';
+
+const ASK = fileURLToPath(new URL('ask-names.ts', import.meta.url));
+const SERVER = '192.168.122.80';
+const HOST = 'edpm-compute-0.ctlplane';
+const SERVICE = 'keystone-internal.default.svc';
+
+const LAB = `
+switches:
+  rack: { subnet: 192.168.122.0/24 }
+hosts:
+  '@worker-0': { links: { eth0: rack } }
+  '@worker-1': { links: { eth0: rack } }
+  '@edpm-0': { links: { eth0: rack }, taints: [role=compute:NoSchedule] }
+`;
+
+describe('names in a lab, from a real dnsmasq in pods', { skip: noLabs }, () => {
+  let lab: LabInTest;
+  before(async () => {
+    lab = await LabInTest.start(LAB);
+    await lab.ok('apply -f examples/dns/');
+    await lab.ok('patch dnsmasq dns --type=merge -p {"spec":{"replicas":2}}');
+    await lab.ok('wait dnsmasq/dns --for=condition=Ready --timeout=60s');
+    await lab.ok('rollout status deployment/dnsmasq-dns --timeout=60s');
+  });
+  after(() => lab.stop());
+
+  /** Asks from the compute host while something is done, and a moment longer. */
+  const askingWhile = async (name: string, work: () => Promise<unknown>): Promise<Asked> => {
+    const end = new AbortController();
+    const asking = lab.on(lab.host('edpm-0'), [process.execPath, ASK, SERVER, name, '120'], { signal: end.signal });
+    await work().finally(() => end.abort());
+    const { stdout } = await asking;
+    return JSON.parse(stdout);
+  };
+  const answerOf = async (name: string): Promise<string> => {
+    const { answers } = JSON.parse(
+      (await lab.on(lab.host('edpm-0'), [process.execPath, ASK, SERVER, name, '0.005'])).stdout,
+    ) as Asked;
+    return Object.keys(answers).join(' ');
+  };
+  const becomes = (name: string, wanted: string): Promise<string> =>
+    lab.eventually(
+      () => answerOf(name),
+      (found) => found === wanted,
+    );
+  const pods = async (): Promise<string> =>
+    (await lab.ok('get pods -l service=dnsmasq -o jsonpath={.items[*].metadata.uid}')).split(' ').sort().join(' ');
+  const nodeOf = (pod: string): Promise<string> => lab.ok(`get pod ${pod} -o jsonpath={.spec.nodeName}`);
+  const somePod = async (): Promise<string> =>
+    (await lab.ok('get pods -l service=dnsmasq -o jsonpath={.items[*].metadata.name}')).split(' ')[0] ?? '';
+
+  test('a compute host resolves a Service to its balanced address, a pod to its ClusterIP', async () => {
+    await becomes(SERVICE, '192.168.122.81');
+    await lab.ok(
+      'apply -f -',
+      `{apiVersion: v1, kind: Pod, metadata: {name: asker}, spec: {containers: [{name: a, image: none, command: [sleep, infinity]}]}}`,
+    );
+    await lab.ok('wait pod/asker --for=condition=Ready --timeout=60s');
+    const cluster = await lab.ok('get service keystone-internal -o jsonpath={.spec.clusterIP}');
+    const seen = await lab.ok(`exec asker -- getent ahostsv4 ${SERVICE}`);
+    assert.deepEqual(
+      new Set(
+        seen
+          .trim()
+          .split('\n')
+          .map((line) => line.split(/\s+/)[0]),
+      ),
+      new Set([cluster]),
+    );
+  });
+
+  test('a changed record is answered without a roll, and no question is lost', async () => {
+    await becomes(HOST, '192.168.122.100');
+    const before = await pods();
+    const patch = (ip: string): Promise<string> =>
+      lab.ok(`patch dnsdata somehosts --type=json -p [{"op":"replace","path":"/spec/hosts/0/ip","value":"${ip}"}]`);
+    const { answers } = await askingWhile(HOST, async () => {
+      await patch('192.168.122.150');
+      await becomes(HOST, '192.168.122.150');
+    });
+    assert.deepEqual(Object.keys(answers).sort(), ['192.168.122.100', '192.168.122.150']);
+    assert.equal(await pods(), before);
+    await patch('192.168.122.100');
+    await becomes(HOST, '192.168.122.100');
+  });
+
+  test('changed options roll the pods one by one, and every question is answered', async () => {
+    const before = await pods();
+    const options = JSON.stringify([{ key: 'host-record', values: ['extra.example.com', '192.0.2.7'] }]);
+    const { asked, answers } = await askingWhile(HOST, async () => {
+      await lab.ok(`patch dnsmasq dns --type=merge -p {"spec":{"options":${options}}}`);
+      await becomes('extra.example.com', '192.0.2.7');
+      await lab.ok('rollout status deployment/dnsmasq-dns --timeout=60s');
+    });
+    assert.deepEqual(answers, { '192.168.122.100': asked });
+    assert.notEqual(await pods(), before);
+  });
+
+  test('options that dnsmasq refuses are in the condition in its own words, and the running ones go on', async () => {
+    const options = JSON.stringify([{ key: 'server', values: ['no-address'] }]);
+    const condition = '{.status.conditions[?(@.type=="DeploymentReady")].message}';
+    const { asked, answers } = await askingWhile(HOST, async () => {
+      await lab.ok(`patch dnsmasq dns --type=merge -p {"spec":{"options":${options}}}`);
+      const message = await lab.eventually(
+        () => lab.ok(`get dnsmasq dns -o jsonpath=${condition}`),
+        (found) => found.includes('dnsmasq does not take the options'),
+      );
+      assert.match(message, /bad (address|name|command)|no-address/);
+    });
+    assert.deepEqual(answers, { '192.168.122.100': asked });
+    await lab.ok('patch dnsmasq dns --type=merge -p {"spec":{"options":[]}}');
+    await lab.ok('wait dnsmasq/dns --for=condition=Ready --timeout=60s');
+    await lab.ok('rollout status deployment/dnsmasq-dns --timeout=60s');
+  });
+
+  const onlyRight = ({ answers }: Asked): void => {
+    const wrong = Object.keys(answers).filter((answer) => answer !== '192.168.122.100' && /^[0-9]/.test(answer));
+    assert.deepEqual(wrong, [], 'an answer was wrong');
+    assert.equal(answers['ENOTFOUND'], undefined, 'a host was said not to exist');
+  };
+
+  test('a dnsmasq, its helper, an agent, the engine: whoever dies, answers go on or are back, and are never wrong', async () => {
+    const pod = await somePod();
+    const [host, uid] = await Promise.all([nodeOf(pod), lab.ok(`get pod ${pod} -o jsonpath={.metadata.uid}`)]);
+    const restarts = (container: string) => (): Promise<string> =>
+      lab.ok(
+        `get pod ${pod} -o jsonpath={.status.containerStatuses[?(@.name=="${container}")].restartCount}{.status.initContainerStatuses[?(@.name=="${container}")].restartCount}`,
+      );
+    const asked = await askingWhile(HOST, async () => {
+      for (const [container, words] of [
+        ['dnsmasq-dns', 'dnsmasq --interface'],
+        ['hosts', 'dns-hosts'],
+      ] as const) {
+        const count = await restarts(container)();
+        const killed = processesIn(uid).filter(({ command }) => command.includes(words));
+        for (const { pid } of killed) process.kill(pid, 'SIGKILL');
+        assert.equal(killed.length, 1);
+        await lab.eventually(restarts(container), (now) => now !== count);
+      }
+      await lab.run(['lab', 'kill', host, 'agent']);
+      await lab.restartNetloom();
+    });
+    onlyRight(asked);
+    assert.ok(asked.longestSilence < 20_000, `nobody answered for ${asked.longestSilence} ms`);
+    // It is not only the old answers that are still given.
+    await lab.ok(
+      'patch dnsdata somehosts --type=json -p [{"op":"replace","path":"/spec/hosts/2/ip","value":"192.168.122.177"}]',
+    );
+    await becomes('edpm-compute-1.ctlplane', '192.168.122.177');
+  });
+
+  test('a host that dies takes its dnsmasq with it: the other answers, and another one comes', async () => {
+    const host = await nodeOf(await somePod());
+    const asked = await askingWhile(HOST, async () => {
+      await lab.run(['lab', 'kill', host]);
+      await lab.eventually(
+        () => lab.ok(`get node ${host} -o jsonpath={.status.conditions[?(@.type=="Ready")].status}`),
+        (status) => status !== 'True',
+        100,
+      );
+      await lab.eventually(
+        () => lab.ok('get deployment dnsmasq-dns -o jsonpath={.status.readyReplicas}'),
+        (ready) => ready === '2',
+        100,
+      );
+    });
+    onlyRight(asked);
+    assert.ok(asked.longestSilence < 20_000, `nobody answered for ${asked.longestSilence} ms`);
+    await lab.run(['lab', 'heal', host]);
+  });
+});

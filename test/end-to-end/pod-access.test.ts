@@ -4,8 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import { PassThrough, Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
+import { Exec, KubeConfig, Log, PortForward, type V1Status } from '@kubernetes/client-node';
 import type { HttpTransport } from '../../src/runtime/http-transport.ts';
 import { eventually } from '../engine/engine-in-test.ts';
 import { EngineWithKubectl } from './engine-with-kubectl.ts';
@@ -210,5 +212,48 @@ describe('logs of pods and commands in them, with kubectl', { concurrency: 4 }, 
         new RegExp(`User "ann" cannot (get|create) resource "${resource}"`),
       );
     }
+  });
+
+  describe('with @kubernetes/client-node', () => {
+    const config = new KubeConfig();
+    before(() => config.loadFromFile(api.engine.kubeconfig));
+
+    test('commands are run, with input and a Status at the end', async () => {
+      await pod('node-runs');
+      const [output, errors] = [new PassThrough(), new PassThrough()];
+      const ended = Promise.withResolvers<V1Status>();
+      const command = ['sh', '-c', 'read line; echo "you said $line"; echo no >&2; exit 4'];
+      const input = Readable.from(['hello\n']);
+      const exec = new Exec(config);
+      await exec.exec('default', 'node-runs', 'main', command, output, errors, input, false, ended.resolve);
+      const status = await ended.promise;
+      assert.deepEqual(status.details?.causes, [{ reason: 'ExitCode', message: '4' }]);
+      assert.equal(output.read()?.toString(), 'you said hello\n');
+      assert.equal(errors.read()?.toString(), 'no\n');
+    });
+
+    test('logs are followed', async () => {
+      await pod('node-logs', 'echo one; sleep 0.3; echo two');
+      const output = new PassThrough();
+      await new Log(config).log('default', 'node-logs', 'main', output, { follow: true });
+      assert.equal(await text(output), 'one\ntwo\n');
+    });
+
+    test('connections are forwarded over channels', async () => {
+      await pod('node-listens');
+      const server = createServer((socket) => socket.once('data', (said) => socket.end(`you said ${said}`)));
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const forward = new PortForward(config, true);
+      const [output, errors, input] = [new PassThrough(), new PassThrough(), new PassThrough()];
+      const socket = await forward.portForward('default', 'node-listens', [port], output, errors, input);
+      input.write('hello');
+      const [heard] = await once(output, 'data');
+      assert.equal(String(heard), 'you said hello');
+      assert.ok(typeof socket !== 'function');
+      socket.close();
+      server.close();
+    });
   });
 });

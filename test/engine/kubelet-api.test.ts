@@ -44,28 +44,19 @@ describe('the API that an agent serves', () => {
     return { certificate: pem.slice(0, at), key: pem.slice(at) };
   }
 
-  const tls = (identity: KeyPair | undefined = apiServer): TLSSocket =>
+  const tls = (identity: KeyPair | 'nobody' = apiServer): TLSSocket =>
     connect({
       host: '127.0.0.1',
       port: host.port,
       ca: authority.certificate,
-      ...(identity === undefined ? {} : { cert: identity.certificate, key: identity.key }),
+      ...(identity === 'nobody' ? {} : { cert: identity.certificate, key: identity.key }),
     });
 
   /** The status and the body of an answer. */
-  async function ask(path: string, identity?: KeyPair | 'nobody', method = 'GET'): Promise<[number, string]> {
-    const socket = tls(identity === 'nobody' ? undefined : identity);
-    if (identity === 'nobody') {
-      socket.destroy();
-      return answerTo(connect({ host: '127.0.0.1', port: host.port, ca: authority.certificate }), path, method);
-    }
-    return answerTo(socket, path, method);
-  }
-
-  async function answerTo(socket: TLSSocket, path: string, method: string): Promise<[number, string]> {
-    socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-    const answer = await text(socket);
-    const [head = '', ...body] = answer.split('\r\n\r\n');
+  async function ask(path: string, identity: KeyPair | 'nobody' = apiServer): Promise<[number, string]> {
+    const socket = tls(identity);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const [head = '', ...body] = (await text(socket)).split('\r\n\r\n');
     return [Number(head.split(' ')[1]), body.join('\r\n\r\n')];
   }
 
@@ -81,13 +72,7 @@ describe('the API that an agent serves', () => {
     for (const path of ['/healthz', '/containerLogs/default/web/main', EXEC]) {
       assert.deepEqual(await ask(path, other), [403, forbidden]);
     }
-    const refused = connect({
-      host: '127.0.0.1',
-      port: host.port,
-      ca: authority.certificate,
-      cert: other.certificate,
-      key: other.key,
-    });
+    const refused = tls(other);
     refused.write(
       `POST ${EXEC}?output=1&command=id HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n`,
     );

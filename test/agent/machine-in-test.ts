@@ -56,6 +56,11 @@ export class MachineInTest {
     return machine;
   }
 
+  /** Its kubectl, for what takes more than its words. */
+  get program(): string {
+    return this.#kubectl;
+  }
+
   get kubeconfig(): string {
     return join(this.folder, 'data/kubeconfig');
   }

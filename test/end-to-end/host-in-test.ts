@@ -166,7 +166,7 @@ export class HostInTest implements PodDirectory, Pick<ContainerRuntime, 'exec' |
     return [...this.#commands.values()].some((command) => command.includes(part));
   }
 
-  async exec({ command, stdin, tty }: ExecSpec): Promise<ExecSession> {
+  async exec({ command, stdin, tty, size }: ExecSpec): Promise<ExecSession> {
     const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
     const [program = '', ...words] = tty ? ['script', '-qefc', quoted, '/dev/null'] : command;
     const child = spawn(program, words, { detached: true });
@@ -175,6 +175,7 @@ export class HostInTest implements PodDirectory, Pick<ContainerRuntime, 'exec' |
     child.once('error', ({ message }) => started.reject(new StartError('StartError', message)));
     await started.promise;
     this.#commands.set(child, quoted);
+    if (size !== undefined) this.sizes.push(`${size.columns}x${size.rows}`);
     const ended = new Promise<{ exitCode: number }>((resolve) =>
       child.on('close', (code) => {
         this.#commands.delete(child);

@@ -128,6 +128,8 @@ export interface ExecSpec {
   readonly command: readonly string[];
   readonly stdin: boolean;
   readonly tty: boolean;
+  /** Of the terminal, where it is known before the command begins. */
+  readonly size?: { readonly columns: number; readonly rows: number };
   /** Ends the command when it takes longer. */
   readonly timeoutMs?: number;
 }

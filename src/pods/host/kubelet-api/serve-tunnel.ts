@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { System } from '../../../runtime/clock.ts';
+import { type System, sleep } from '../../../runtime/clock.ts';
 import { CHANNEL_PROTOCOLS, Channels, OLDEST_CHANNELS } from '../../../runtime/websocket/channels.ts';
 import { WebSocketConnection } from '../../../runtime/websocket/connection.ts';
 import { Wire } from '../../../runtime/websocket/wire.ts';
@@ -53,10 +53,15 @@ function serveSession(target: SessionTarget, query: URLSearchParams, upgrade: Up
     const client = await protocol.begin(wire);
     if (client === undefined) return;
     const { stdin, tty } = wanted;
-    if (target.kind === 'attach') await runAttach(client, () => runtime.attach(containerId));
-    else await runExec(client, () => runtime.exec({ containerId, command, stdin, tty }));
+    if (target.kind === 'attach') return runAttach(client, () => runtime.attach(containerId));
+    // A command may look at the size of its terminal as soon as it begins, and clients tell it at once.
+    const size = tty ? await Promise.race([client.firstSize, sleep(system, A_MOMENT, client.gone)]) : undefined;
+    const spec = { containerId, command, stdin, tty, ...(size === undefined ? {} : { size }) };
+    return runExec(client, () => runtime.exec(spec));
   });
 }
+
+const A_MOMENT = 200;
 
 /** How both sides may speak from then on. */
 interface Protocol<Begun> {

@@ -20,7 +20,7 @@ export interface Execution {
 
 /** Another command in a running container, with the rights of the container. */
 export async function execute(
-  { command, stdin, tty, timeoutMs }: ExecSpec,
+  { command, stdin, tty, size, timeoutMs }: ExecSpec,
   container: Container,
   {
     clock,
@@ -54,6 +54,7 @@ export async function execute(
     if (await hasBegun.promise) await take(...written);
   };
   const stdio = makeStdio({ stdin, tty, terminals, user: spec.user, group: spec.group, take: takeWhenBegun });
+  if (size !== undefined) stdio.resize(size.columns, size.rows);
   const launched = launch({ calls, stdio: stdio.theirs, descriptors: [target], processes: { of: pid } });
   stdio.closeTheirs();
   closeSync(target);

@@ -22,6 +22,7 @@ export function channelStreams(channels: Channels, wanted: Wanted, { hasStatus }
     stdin: wanted.stdin ? stdin.stream : undefined,
     stdout: wanted.stdout ? output(STDOUT) : undefined,
     stderr: wanted.stderr ? output(STDERR) : undefined,
+    firstSize: sizes.first,
     onResize: (changed) => sizes.onResize(changed),
     gone: channels.gone,
     async end(outcome) {

@@ -4,7 +4,13 @@ import type { TerminalSize } from './streams.ts';
 export class SizeReader {
   #text = '';
   #latest: TerminalSize | undefined;
+  readonly #first = Promise.withResolvers<TerminalSize>();
   #changed: ((size: TerminalSize) => void) | undefined;
+
+  /** The first that comes. */
+  get first(): Promise<TerminalSize> {
+    return this.#first.promise;
+  }
 
   /** Calls it with the size that is known already, and with all that come. */
   onResize(changed: (size: TerminalSize) => void): void {
@@ -20,6 +26,7 @@ export class SizeReader {
       const size = sizeIn(`${part}}`);
       if (size === undefined) continue;
       this.#latest = size;
+      this.#first.resolve(size);
       this.#changed?.(size);
     }
   }

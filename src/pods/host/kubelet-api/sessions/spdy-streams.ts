@@ -53,6 +53,7 @@ export async function spdyStreams(
     stdin: streams.get('stdin')?.input.stream,
     stdout: output(streams.get('stdout')),
     stderr: output(streams.get('stderr')),
+    firstSize: sizes.first,
     onResize: (changed) => sizes.onResize(changed),
     gone: carrier.gone,
     async end(outcome) {

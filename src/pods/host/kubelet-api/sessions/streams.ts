@@ -6,6 +6,8 @@ export interface ClientStreams {
   readonly stdin: Readable | undefined;
   readonly stdout: Output | undefined;
   readonly stderr: Output | undefined;
+  /** The size of the client's terminal, as soon as it is known, which may be never. */
+  readonly firstSize: Promise<TerminalSize>;
   /** The size of the client's terminal: how it is now, if it is known, and whenever it changes. */
   onResize(changed: (size: TerminalSize) => void): void;
   /** Aborts when the client is gone. */

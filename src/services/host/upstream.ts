@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 
+const PORT = 53;
 /** How long one server has to answer before the next one is asked, in milliseconds. */
 const PATIENCE = 2_000;
 /** Questions on their way at once; more are turned away, so that a silent upstream cannot eat all memory. */
@@ -48,6 +49,7 @@ export class Upstream {
     const socket = createSocket(server.includes(':') ? 'udp6' : 'udp4');
     const asked = Buffer.from(message);
     asked.writeUInt16BE(randomInt(65_536), 0);
+    let isOver = false;
     const stop = (): void => resolve(undefined);
     const timer = setTimeout(stop, PATIENCE);
     socket.on('error', stop);
@@ -57,9 +59,13 @@ export class Upstream {
       resolve(answer);
     });
     this.#closing.signal.addEventListener('abort', stop);
-    // Connected, so that the kernel takes answers of this server alone.
-    socket.connect(53, server, () => socket.send(asked, (error) => error !== null && stop()));
+    // Connected, so that the kernel takes answers of this server alone. Where no route leads to it, that fails here.
+    socket.connect(PORT, server, (error?: Error) => {
+      if (error !== undefined) stop();
+      else if (!isOver) socket.send(asked, (failed) => failed !== null && stop());
+    });
     return promise.finally(() => {
+      isOver = true;
       clearTimeout(timer);
       this.#closing.signal.removeEventListener('abort', stop);
       socket.close();
@@ -68,7 +74,7 @@ export class Upstream {
 
   #overTcp(server: string, message: Buffer): Promise<Buffer | undefined> {
     const { promise, resolve } = Promise.withResolvers<Buffer | undefined>();
-    const socket = connect(53, server);
+    const socket = connect(PORT, server);
     const stop = (): void => resolve(undefined);
     let heard = Buffer.alloc(0);
     socket.setTimeout(PATIENCE, stop);

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
+import { ip, moveIntoOwnNetwork, needsRoot } from './own-network.fixture.ts';
+import { framed } from './resolver.ts';
+import { Upstream } from './upstream.ts';
+
+/** A question of twelve bytes is enough for who only passes it on. */
+const QUESTION = Buffer.from('0102000000000000000000ff', 'hex');
+
+/** Real sockets in a network of their own, where the port of DNS is free. */
+describe('the name servers of a host', needsRoot, () => {
+  let servers: string[] = [];
+  const upstream = new Upstream(() => servers);
+
+  before(() => moveIntoOwnNetwork());
+  after(() => upstream.close());
+  beforeEach(() => {
+    servers = [];
+  });
+
+  it('are asked what is not ours, and their answers passed on as they are', async (t) => {
+    servers = [await nameServer(t, '127.0.0.2')];
+    const answer = await upstream.ask(QUESTION, 'udp');
+    assert.deepEqual(answer, Buffer.concat([QUESTION, Buffer.from('127.0.0.2')]));
+    assert.deepEqual(await upstream.ask(QUESTION, 'tcp'), Buffer.concat([QUESTION, Buffer.from('over TCP')]));
+  });
+
+  it('that no route leads to are passed over', async (t) => {
+    servers = ['192.0.2.53', '2001:db8::53', await nameServer(t, '127.0.0.3')];
+    assert.match(String(await upstream.ask(QUESTION, 'udp')), /127\.0\.0\.3$/);
+    assert.match(String(await upstream.ask(QUESTION, 'tcp')), /over TCP$/);
+  });
+
+  it('that refuse are passed over, and when nobody is left there is no answer', async () => {
+    ip('addr add 127.0.0.4/32 dev lo');
+    servers = ['127.0.0.4', '192.0.2.53', 'no address at all'];
+    assert.equal(await upstream.ask(QUESTION, 'udp'), undefined);
+    assert.equal(await upstream.ask(QUESTION, 'tcp'), undefined);
+  });
+
+  it('are not believed when the answer is to another question', async (t) => {
+    const forger = createSocket('udp4', (message, from) => {
+      const forged = Buffer.from(message);
+      forged.writeUInt16BE(message.readUInt16BE(0) ^ 1, 0);
+      forger.send(forged, from.port, from.address);
+    });
+    forger.bind(53, '127.0.0.5');
+    await once(forger, 'listening');
+    t.after(() => forger.close());
+    servers = ['127.0.0.5', await nameServer(t, '127.0.0.6')];
+    assert.match(String(await upstream.ask(QUESTION, 'udp')), /127\.0\.0\.6$/);
+  });
+});
+
+/** Says back what it was asked, and where. */
+async function nameServer(t: TestContext, address: string): Promise<string> {
+  const udp = createSocket('udp4', (message, from) => {
+    udp.send(Buffer.concat([message, Buffer.from(address)]), from.port, from.address);
+  });
+  udp.bind(53, address);
+  await once(udp, 'listening');
+  const tcp = createServer((socket) => {
+    socket.once('data', (data) => socket.end(framed(Buffer.concat([data.subarray(2), Buffer.from('over TCP')]))));
+  });
+  tcp.listen(53, address);
+  await once(tcp, 'listening');
+  t.after(() => {
+    udp.close();
+    tcp.close();
+  });
+  return address;
+}

@@ -46,7 +46,8 @@ export const ipSets = ({ coolDown }: { coolDown: number }): Controller => ({
         { kind: IPAddressPool, wakes: () => environments.wokenByOthers() },
         { kind: IPSet, wakes: (ipSet, caches) => environments.wokenByLeaving(ipSet, caches) },
       ],
-      batch: { max: 256 },
+      // The more IPSets go together, the fewer writes of AddressBlocks they need.
+      batch: { max: 256, pause: 20 },
       reconcileMany: (ipSets, context) =>
         byNamespace(ipSets, (namespace, group) => reserve(environments.of(namespace), group, context)),
       finalizer: {

@@ -46,7 +46,7 @@ export function startController<T extends ApiObject, Watched extends readonly Ap
   const queue = new WorkQueue({
     system: host.system,
     work: (keys) => passes.work(keys),
-    ...('batch' in spec ? { batch: spec.batch.max } : { parallel: spec.parallel ?? 1 }),
+    ...('batch' in spec ? { batch: spec.batch.max, pause: spec.batch.pause ?? 0 } : { parallel: spec.parallel ?? 1 }),
     ...(spec.retry === undefined ? {} : { retry: spec.retry }),
   });
 

@@ -44,7 +44,11 @@ export interface OneByOne<T extends ApiObject> {
 
 /** For work that is cheaper together. What throws is tried again object by object, so that one cannot spoil the rest. */
 export interface ManyAtOnce<T extends ApiObject> {
-  batch: { max: number };
+  batch: {
+    max: number;
+    /** Milliseconds from the end of a batch of several to the next, so that more go together; none unless it says so. */
+    pause?: number;
+  };
   /** One outcome for each object, in the same order. */
   reconcileMany(objects: readonly T[], context: Context): Promise<readonly Outcome<StatusOf<T>>[]>;
   finalizer?: Finalizer & {

@@ -55,6 +55,29 @@ describe('a work queue', () => {
     assert.deepEqual(seen(), ['0: a b', '10: c d e', '20: f']);
   });
 
+  it('lets more come together after a batch of several, unless the next one is full already', async () => {
+    const { clock, queue, seen } = queueOf({ batch: 3, pause: 20 });
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) queue.add(key);
+    await clock.advance(25);
+    queue.add('h');
+    await clock.advance(100);
+    assert.deepEqual(seen(), ['0: a b c', '10: d e f', '40: g h']);
+    queue.add('i');
+    queue.add('j');
+    await clock.advance(15);
+    await queue.stop();
+    assert.equal(clock.pending, 0);
+  });
+
+  it('does not let those wait who come one by one', async () => {
+    const { clock, queue, seen } = queueOf({ batch: 3, pause: 20 });
+    queue.add('a');
+    await clock.advance(5);
+    queue.add('b');
+    await clock.advance(100);
+    assert.deepEqual(seen(), ['0: a', '10: b']);
+  });
+
   it('does not begin before it is started', async () => {
     const clock = new SimulatedClock();
     const begun: string[] = [];
@@ -199,9 +222,11 @@ describe('a work queue', () => {
       seed: fc.integer(),
       parallel: fc.integer({ min: 1, max: 3 }),
       batch: fc.integer({ min: 1, max: 4 }),
+      rest: fc.constantFrom(0, 20),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40 }), options, async (steps, { seed, parallel, batch }) => {
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), options, async (steps, { seed, rest, ...limits }) => {
+        const { parallel, batch } = limits;
         const clock = new SimulatedClock({ seed });
         const busy = new Set<string>();
         const asked = new Map<string, number>();
@@ -223,7 +248,7 @@ describe('a work queue', () => {
           const results: WorkResult[] = ['done', 'failed', 'failed together', { after: clock.random() * 500 }];
           return keys.map(() => (calm ? 'done' : (results[Math.floor(clock.random() * results.length)] ?? 'done')));
         };
-        const queue = new WorkQueue({ system: clock, work, parallel, batch });
+        const queue = new WorkQueue({ system: clock, work, ...limits, pause: rest });
         queue.start();
         for (const { key, pause } of steps) {
           asked.set(key, clock.uptime());

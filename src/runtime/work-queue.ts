@@ -21,6 +21,11 @@ export interface WorkQueueOptions {
   parallel?: number;
   /** How many keys that are ready a call may take at most. */
   batch?: number;
+  /**
+   * After a batch of several the next one begins only so many milliseconds later, or when it is full: where there is a crowd, more
+   * of it goes together. Who comes alone does not wait.
+   */
+  pause?: number;
   retry?: BackoffBounds;
 }
 
@@ -37,6 +42,7 @@ export class WorkQueue {
   readonly #work: WorkQueueOptions['work'];
   readonly #parallel: number;
   readonly #batch: number;
+  readonly #pause: number;
   readonly #retry: BackoffBounds;
   readonly #entries = new Map<string, Entry>();
   readonly #later = new Schedule<Entry>();
@@ -46,12 +52,14 @@ export class WorkQueue {
   #state: 'held' | 'open' | 'stopped' = 'held';
   #pumping = false;
   #running = 0;
+  #endPause: Cancel | undefined;
 
-  constructor({ system, work, parallel = 1, batch = 1, retry = usualRetry }: WorkQueueOptions) {
+  constructor({ system, work, parallel = 1, batch = 1, pause = 0, retry = usualRetry }: WorkQueueOptions) {
     this.#system = system;
     this.#work = work;
     this.#parallel = parallel;
     this.#batch = batch;
+    this.#pause = pause;
     this.#retry = retry;
   }
 
@@ -85,6 +93,7 @@ export class WorkQueue {
     this.#state = 'stopped';
     this.#alarm?.cancel();
     this.#alarm = undefined;
+    this.#endPause?.();
     this.#later.clear();
     this.#ready = new Fifo();
     this.#entries.clear();
@@ -149,10 +158,13 @@ export class WorkQueue {
     this.#pumping = true;
     queueMicrotask(() => {
       this.#pumping = false;
-      while (this.#state === 'open' && this.#running < this.#parallel && this.#ready.size > 0) {
-        void this.#run(this.#take());
-      }
+      while (this.#mayBegin()) void this.#run(this.#take());
     });
+  }
+
+  #mayBegin(): boolean {
+    if (this.#state !== 'open' || this.#running === this.#parallel || this.#ready.size === 0) return false;
+    return this.#endPause === undefined || this.#ready.size >= this.#batch;
   }
 
   #take(): Entry[] {
@@ -178,7 +190,16 @@ export class WorkQueue {
     entries.forEach((entry, i) => {
       this.#finish(entry, results[i] ?? 'failed');
     });
+    if (entries.length > 1 && this.#pause > 0) this.#rest();
     this.#pumpSoon();
+  }
+
+  #rest(): void {
+    this.#endPause?.();
+    this.#endPause = this.#system.timer(this.#pause, () => {
+      this.#endPause = undefined;
+      this.#pumpSoon();
+    });
   }
 
   #finish(entry: Entry, result: WorkResult): void {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { needsRoot } from '../network.fixture.ts';
 import { loadProgram } from './calls.ts';
@@ -16,7 +16,8 @@ const names = readdirSync(folder)
   .filter((file) => file.endsWith('.bpf.c'))
   .map((file) => file.replace('.bpf.c', ''));
 const objectOf = (name: string, from = folder): Buffer => readFileSync(path.join(from, `${name}.o`));
-const needsClang = { skip: spawnSync('clang', ['--version']).error === undefined ? false : 'needs clang' };
+// Whether an object is stale is known without clang; only those who work on the sources have it.
+const hasClang = spawnSync('clang', ['--version']).error === undefined;
 
 for (const name of names) {
   test(`the object of ${name} is made of its source as it is now`, () => {
@@ -26,7 +27,7 @@ for (const name of names) {
     assert.ok(objectOf(name).includes(`${source}\0`), `bpf/${name}.o is stale; bpf/build makes it new`);
   });
 
-  test(`clang makes the same programs of ${name} again`, needsClang, (t) => {
+  const again = (t: TestContext): void => {
     const fresh = mkdtempSync(path.join(tmpdir(), 'netloom-bpf-'));
     t.after(() => rmSync(fresh, { recursive: true }));
     execFileSync(path.join(folder, 'build'), [fresh]);
@@ -36,7 +37,8 @@ for (const name of names) {
     assert.deepEqual(a.maps, b.maps);
     assert.deepEqual([...a.programs.keys()], [...b.programs.keys()]);
     if (ours.includes(compilerIn(theirs))) assert.deepEqual(a.programs, b.programs);
-  });
+  };
+  if (hasClang) test(`clang makes the same programs of ${name} again`, again);
 
   test(`the kernel accepts every program of ${name}`, needsRoot, () => {
     using object = LoadedObject.open(name);

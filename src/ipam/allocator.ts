@@ -1,30 +1,24 @@
 import type { Address } from '../api/address.ts';
 import type { AddressHolder } from '../api/netloom.io/address-block.ts';
-import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
-import type { Reservation } from '../api/network.openstack.org/reservation.ts';
+import type { NetworkRequest } from '../api/network.openstack.org/ipset.ts';
 import { sameName } from '../api/network.openstack.org/shapes.ts';
 import type { Ledger, Outcome } from '../ledger/ledger.ts';
 import type { Holding, Request, Space } from '../ledger/space.ts';
+import type { Applicant } from './applicant.ts';
 import { explain } from './explain.ts';
 import type { Networks, Subnet } from './networks.ts';
 import { type Plan, type PlanEntry, plan } from './plan.ts';
 import type { Reserved } from './reservation.ts';
 import type { Waiting, Wanted } from './waiting.ts';
 
-/** An IPSet that is to have addresses, and the Reservation of its name. */
-export interface Applicant {
-  readonly ipSet: IPSet;
-  readonly reservation: Reservation | undefined;
-}
-
-/** What an IPSet has after a pass, and what it lacks. */
-export interface Allotment extends Applicant {
+/** What an applicant has after a pass, and what it lacks. */
+export interface Allotment {
   readonly reserved: readonly (Reserved & { readonly request: NetworkRequest })[];
   /** Why something is missing, a sentence each. */
   readonly problems: readonly string[];
   /** Asking again may help. */
   readonly error: Error | undefined;
-  /** Held, and to be given back once its Reservation does not name it. */
+  /** Held, and to be given back once what is promised in writing does not name it. */
   readonly surplus: readonly Holding[];
   /** It lacks something that its status says it has: perhaps we have not heard of it yet. */
   readonly isDoubtful: boolean;
@@ -43,7 +37,7 @@ export interface Allocator {
 export async function allot(allocator: Allocator, applicants: readonly Applicant[]): Promise<Allotment[]> {
   const { space, networks } = allocator;
   const plans = applicants.map((applicant) =>
-    plan({ ...applicant, networks, holdings: space.heldBy(applicant.ipSet.metadata.uid) }),
+    plan({ ...applicant, networks, holdings: space.heldBy(applicant.holder.uid) }),
   );
   const questions = applicants
     .flatMap((applicant, i) => (plans[i]?.entries ?? []).flatMap((entry) => questionsOf(applicant, entry)))
@@ -54,13 +48,6 @@ export async function allot(allocator: Allocator, applicants: readonly Applicant
   for (const [entry, answer] of await ask(allocator, unmet.map(withoutWish))) answers.set(entry, answer);
   return applicants.map((applicant, i) => allotment(allocator, applicant, plans[i] ?? NOTHING, answers));
 }
-
-export const holderOf = ({ metadata: { name, uid } }: IPSet): AddressHolder => ({
-  apiGroup: IPSet.group,
-  kind: IPSet.kind,
-  name,
-  uid,
-});
 
 /** What the ledger is asked for a part of a plan. */
 interface Question extends Wanted {
@@ -79,20 +66,20 @@ const wantedOf = (goal: { subnet: Subnet; address?: Address }): Wanted =>
 
 const withoutWish = ({ applicant, entry, subnet }: Question): Question => ({ applicant, entry, subnet });
 
-const ageOf = ({ applicant }: Question): string => applicant.ipSet.metadata.creationTimestamp;
+const ageOf = ({ applicant }: Question): string => applicant.created;
 
 async function ask(
   { ledger, space, waiting }: Allocator,
   questions: readonly Question[],
 ): Promise<(readonly [PlanEntry, Outcome])[]> {
-  const present = new Set(questions.map(({ applicant }) => applicant.ipSet.metadata.uid));
+  const present = new Set(questions.map(({ applicant }) => applicant.holder.uid));
   const answers: (readonly [PlanEntry, Outcome])[] = [];
   const now: Question[] = [];
   for (const question of questions) {
     const { applicant, entry } = question;
     const ahead =
       entry.goal.is !== 'promised' && couldServe(space, question)
-        ? waiting.ahead(applicant.ipSet, question, present)
+        ? waiting.ahead(applicant, question, present)
         : undefined;
     if (ahead === undefined) now.push(question);
     else answers.push([entry, givenTo(ahead, question)]);
@@ -108,18 +95,15 @@ async function ask(
 const couldServe = (space: Space, { address, subnet }: Wanted): boolean => space.couldServe(address ?? subnet.pool);
 
 /** What is free is for somebody who waits longer, and is on the way to that one. */
-const givenTo = ({ name, uid }: { name: string; uid: string }, { address }: Wanted): Outcome =>
-  address === undefined
-    ? { is: 'full' }
-    : { is: 'taken', by: { address, holder: { apiGroup: IPSet.group, kind: IPSet.kind, name, uid } } };
+const givenTo = (holder: AddressHolder, { address }: Wanted): Outcome =>
+  address === undefined ? { is: 'full' } : { is: 'taken', by: { address, holder } };
 
-const requestOf = ({ applicant: { ipSet, reservation }, subnet, address }: Question): Request => ({
-  holder: holderOf(ipSet),
+const requestOf = ({ applicant: { holder, heirOf }, subnet, address }: Question): Request => ({
+  holder,
   network: subnet.network.name,
   subnet: subnet.definition.name,
   from: address ?? subnet.pool,
-  // A Reservation that was there before its IPSet held the addresses itself.
-  ...(reservation === undefined ? {} : { heirOf: reservation.metadata.uid }),
+  ...(heirOf === undefined ? {} : { heirOf }),
 });
 
 function allotment(
@@ -147,18 +131,16 @@ function allotment(
       else lacking.push(wantedOf(goal.is === 'wished' ? { subnet: goal.subnet } : goal));
     }
   }
-  const { ipSet } = applicant;
-  waiting.set(ipSet, lacking);
-  const present = new Set([ipSet.metadata.uid]);
+  waiting.set(applicant, lacking);
+  const present = new Set([applicant.holder.uid]);
   // Whoever becomes free while we are not yet in the queue does not wake us.
   const mayAskAgain = lacking.some(
-    (wanted) => couldServe(space, wanted) && waiting.ahead(ipSet, wanted, present) === undefined,
+    (wanted) => couldServe(space, wanted) && waiting.ahead(applicant, wanted, present) === undefined,
   );
-  const told = ipSet.status?.reservations ?? [];
   const isDoubtful = lacking.some(({ subnet: { network, definition } }) =>
-    told.some((entry) => sameName(entry.network, network.name) && sameName(entry.subnet, definition.name)),
+    applicant.told.some((entry) => sameName(entry.network, network.name) && sameName(entry.subnet, definition.name)),
   );
-  return { ...applicant, reserved, problems, error, surplus, isDoubtful, mayAskAgain };
+  return { reserved, problems, error, surplus, isDoubtful, mayAskAgain };
 }
 
 const NOTHING: Plan = { entries: [], surplus: [] };

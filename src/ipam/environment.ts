@@ -1,8 +1,10 @@
 import { Address } from '../api/address.ts';
+import type { Kind } from '../api/kind.ts';
 import { AddressBlock, type AddressHolding } from '../api/netloom.io/address-block.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
+import type { ApiObject } from '../api/object.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Space } from '../ledger/space.ts';
 import type { Caches } from '../runtime/cache.ts';
@@ -10,14 +12,13 @@ import { Contest } from '../runtime/contest.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { keptOut } from './kept-out.ts';
 import { Networks } from './networks.ts';
-import { isFor } from './plan.ts';
-import { FINALIZER } from './reservation.ts';
-import { Waiting } from './waiting.ts';
+import { FINALIZER, isFor } from './reservation.ts';
+import { type Waiter, Waiting } from './waiting.ts';
 
 /** The space that the addresses of hosts live in, one in each namespace. */
 export const UNDERLAY = 'underlay';
 
-/** What the IPSets of one namespace share. */
+/** What those share who get addresses in one namespace. */
 export class Environment {
   readonly ledger: Ledger;
   readonly space: Space;
@@ -35,7 +36,7 @@ export class Environment {
     this.space = ledger.space(namespace, UNDERLAY);
   }
 
-  forget({ metadata: { uid } }: IPSet): void {
+  forget({ metadata: { uid } }: ApiObject): void {
     this.waiting.forget(uid);
   }
 
@@ -55,14 +56,25 @@ export class Environment {
   }
 }
 
+/** The environments of all namespaces. Those who are woken are named by kind: each controller asks about its own. */
 export class Environments {
   readonly #ledger: Ledger;
   readonly #coolDown: number;
   readonly #environments = new Map<string, Environment>();
 
-  constructor({ ledger, coolDown }: { ledger: Ledger; coolDown: number }) {
+  private constructor({ ledger, coolDown }: { ledger: Ledger; coolDown: number }) {
     this.#ledger = ledger;
     this.#coolDown = coolDown;
+  }
+
+  /** The one that goes with the ledger: all who get addresses wait in the same queues. */
+  static of(ledger: Ledger, { coolDown }: { coolDown: number }): Environments {
+    let known = environments.get(ledger);
+    if (known === undefined) {
+      known = new Environments({ ledger, coolDown });
+      environments.set(ledger, known);
+    }
+    return known;
   }
 
   of(namespace: string): Environment {
@@ -78,18 +90,22 @@ export class Environments {
    * Called with a block as it was and as it is. Every address that it does not hold any more is for one who waits; and when
    * somebody who waited was served, there may be something for the next.
    */
-  wokenByBlock(block: AddressBlock, caches: Caches): Ref[] {
+  wokenByBlock(kind: Kind, block: AddressBlock, caches: Caches): Ref[] {
     const { waiting } = this.of(block.metadata.namespace ?? '');
     const now = caches.of(AddressBlock).get(refOf(block));
     if (now?.metadata.resourceVersion === block.metadata.resourceVersion) {
-      return waiting.isEmpty ? [] : waiting.headsAmong(addressesOf(block.spec.holdings));
+      return waiting.isEmpty ? [] : refsOf(kind, waiting.headsAfter(servedBy(block.spec.holdings)));
     }
     const still = new Set(now?.spec.holdings.map(({ address, holder: { uid } }) => `${address} ${uid}`));
     const lost = block.spec.holdings.filter(({ address, holder: { uid } }) => !still.has(`${address} ${uid}`));
     const { namespace = '' } = block.metadata;
     // Who lost an address without leaving, because somebody tampered with the block, must see to it.
-    const losers = lost.map(({ holder }) => ({ namespace, name: holder.name }));
-    return [...losers.filter((ref) => caches.of(IPSet).get(ref) !== undefined), ...waiting.nextFor(addressesOf(lost))];
+    const losers = lost.filter(({ holder }) => holder.kind === kind.kind).map(({ holder }) => holder.name);
+    const freed = servedBy(lost).map(({ address }) => address);
+    return [
+      ...losers.map((name) => ({ namespace, name })).filter((ref) => caches.of(kind).get(ref) !== undefined),
+      ...refsOf(kind, waiting.nextFor(freed)),
+    ];
   }
 
   /** Called when the Reservation of an IPSet changed. What it should say we wrote ourselves, and wakes nobody. */
@@ -101,18 +117,18 @@ export class Environments {
     return now !== undefined && this.#isIntact(now, ipSet) ? [] : [ref];
   }
 
-  /** Called with an IPSet that changed: if it is gone, those behind it must not wait for it. */
-  wokenByLeaving(ipSet: IPSet, caches: Caches): Ref[] {
-    const { namespace = '', uid } = ipSet.metadata;
-    if (caches.of(IPSet).get(refOf(ipSet))?.metadata.uid === uid) return [];
+  /** Called with an object of kind `of` that changed: if it is gone, those behind it must not wait for it. */
+  wokenByLeaving<T extends ApiObject>(kind: Kind, of: Kind<T>, object: T, caches: Caches): Ref[] {
+    const { namespace = '', uid } = object.metadata;
+    if (caches.of(of).get(refOf(object))?.metadata.uid === uid) return [];
     const environment = this.of(namespace);
-    environment.forget(ipSet);
-    return environment.waiting.heads();
+    environment.forget(object);
+    return refsOf(kind, environment.waiting.heads());
   }
 
   /** Called when others give from more or less than before: what they leave may be for those who wait. */
-  wokenByOthers(): Ref[] {
-    return [...this.#environments.values()].flatMap(({ waiting }) => waiting.heads());
+  wokenByOthers(kind: Kind): Ref[] {
+    return [...this.#environments.values()].flatMap(({ waiting }) => refsOf(kind, waiting.heads()));
   }
 
   #isIntact(reservation: Reservation, ipSet: IPSet): boolean {
@@ -126,12 +142,20 @@ export class Environments {
   }
 }
 
-export function byAge(a: IPSet | NetConfig, b: IPSet | NetConfig): number {
+export function byAge(a: ApiObject, b: ApiObject): number {
   if (a.metadata.creationTimestamp !== b.metadata.creationTimestamp) {
     return a.metadata.creationTimestamp < b.metadata.creationTimestamp ? -1 : 1;
   }
   return a.metadata.name < b.metadata.name ? -1 : Number(a.metadata.name > b.metadata.name);
 }
 
-const addressesOf = (holdings: readonly AddressHolding[]): Address[] =>
-  holdings.flatMap(({ address }) => Address.parse(address) ?? []);
+const refsOf = ({ group, kind }: Kind, waiters: readonly Waiter[]): Ref[] =>
+  waiters.filter(({ holder }) => holder.apiGroup === group && holder.kind === kind).map(({ ref }) => ref);
+
+const servedBy = (holdings: readonly AddressHolding[]): { address: Address; uid: string }[] =>
+  holdings.flatMap(({ address: text, holder: { uid } }) => {
+    const address = Address.parse(text);
+    return address === undefined ? [] : [{ address, uid }];
+  });
+
+const environments = new WeakMap<Ledger, Environments>();

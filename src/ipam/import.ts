@@ -3,8 +3,8 @@ import type { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import type { Outcome } from '../ledger/ledger.ts';
 import type { Request, Space } from '../ledger/space.ts';
-import { holderOf } from './allocator.ts';
-import { isFor } from './plan.ts';
+import { ipSetHolder } from './applicant.ts';
+import { isFor } from './reservation.ts';
 
 export interface ImportOptions {
   readonly hold: (requests: readonly Request[]) => Promise<readonly Outcome[]>;
@@ -21,7 +21,7 @@ export async function importReservations({ hold, space, reservations, ipSetOf }:
   const requests = reservations.flatMap((reservation): Request[] => {
     const ipSet = ipSetOf(reservation);
     const holder =
-      ipSet !== undefined && isFor(reservation, ipSet) ? holderOf(ipSet) : reservationAsHolder(reservation);
+      ipSet !== undefined && isFor(reservation, ipSet) ? ipSetHolder(ipSet) : reservationAsHolder(reservation);
     return Object.values(reservation.spec.reservation).flatMap(({ address: text, network, subnet }) => {
       const address = Address.parse(text);
       if (address === undefined) return [];

@@ -11,9 +11,11 @@ import { done, failed, type Outcome, wait } from '../runtime/outcome.ts';
 import { refOf } from '../runtime/ref.ts';
 import { nextStatus } from '../runtime/status.ts';
 import { type Allotment, allot } from './allocator.ts';
+import { ipSetApplicant } from './applicant.ts';
+import { byNamespace } from './by-namespace.ts';
 import { byAge, type Environment, Environments, UNDERLAY } from './environment.ts';
 import { importReservations } from './import.ts';
-import { record, releaseAll, releaseSurplus, requireThatLost } from './record.ts';
+import { type Decided, record, releaseAll, releaseSurplus, requireThatLost } from './record.ts';
 import { FINALIZER } from './reservation.ts';
 import { reservationsOf } from './status.ts';
 
@@ -33,7 +35,7 @@ export const ipSets = ({ coolDown }: { coolDown: number }): Controller => ({
         ipSetOf: (reservation) => known.cache.get(refOf(reservation)),
       });
     });
-    const environments = new Environments({ ledger, coolDown });
+    const environments = Environments.of(ledger, { coolDown });
     return controller({
       for: IPSet,
       watches: [
@@ -42,9 +44,9 @@ export const ipSets = ({ coolDown }: { coolDown: number }): Controller => ({
           wakes: ({ metadata }, caches) => caches.of(IPSet).list(metadata.namespace).sort(byAge).map(refOf),
         },
         { kind: Reservation, wakes: (reservation, caches) => environments.wokenByReservation(reservation, caches) },
-        { kind: AddressBlock, wakes: (block, caches) => environments.wokenByBlock(block, caches) },
-        { kind: IPAddressPool, wakes: () => environments.wokenByOthers() },
-        { kind: IPSet, wakes: (ipSet, caches) => environments.wokenByLeaving(ipSet, caches) },
+        { kind: AddressBlock, wakes: (block, caches) => environments.wokenByBlock(IPSet, block, caches) },
+        { kind: IPAddressPool, wakes: () => environments.wokenByOthers(IPSet) },
+        { kind: IPSet, wakes: (ipSet, caches) => environments.wokenByLeaving(IPSet, IPSet, ipSet, caches) },
       ],
       // The more IPSets go together, the fewer writes of AddressBlocks they need.
       batch: { max: 256, pause: 20 },
@@ -65,19 +67,23 @@ async function reserve(environment: Environment, ipSets: readonly IPSet[], conte
   const { caches, client } = context;
   const networks = environment.networks(caches);
   if (networks === undefined) return ipSets.map((ipSet) => withoutNetConfig(ipSet, environment, context));
-  const applicants = ipSets.map((ipSet) => ({ ipSet, reservation: caches.of(Reservation).get(refOf(ipSet)) }));
+  const found = ipSets.map((ipSet) => ({ ipSet, reservation: caches.of(Reservation).get(refOf(ipSet)) }));
   const { ledger, space, waiting } = environment;
+  const applicants = found.map(({ ipSet, reservation }) => ipSetApplicant(ipSet, reservation));
   const allotments = await allot({ ledger, space, networks, waiting }, applicants);
   return Promise.all(
-    allotments.map(async (allotment) => {
+    found.map(async ({ ipSet, reservation }, i) => {
+      const allotment = allotments[i];
+      if (allotment === undefined) return done<IPSetStatus>();
+      const decided: Decided = { ipSet, reservation, ...allotment };
       try {
-        if (allotment.isDoubtful) await requireThatLost(allotment, client);
-        await record(allotment, client);
-        await releaseSurplus(allotment, environment, client);
+        if (allotment.isDoubtful) await requireThatLost(decided, client);
+        await record(decided, client);
+        await releaseSurplus(decided, environment, client);
       } catch (error) {
         return failed<IPSetStatus>(asError(error));
       }
-      return outcomeOf(allotment, environment, context);
+      return outcomeOf(ipSet, allotment, environment, context);
     }),
   );
 }
@@ -100,8 +106,12 @@ async function release(
   );
 }
 
-function outcomeOf(allotment: Allotment, { contest }: Environment, context: Context): IPSetOutcome {
-  const { ipSet, reserved, problems, error, mayAskAgain } = allotment;
+function outcomeOf(
+  ipSet: IPSet,
+  { reserved, problems, error, mayAskAgain }: Allotment,
+  { contest }: Environment,
+  context: Context,
+): IPSetOutcome {
   const why = problems.join('; ');
   const conditions = conditionsOf(ipSet, context);
   conditions.met('InputReady', 'Input data complete');
@@ -119,7 +129,7 @@ function outcomeOf(allotment: Allotment, { contest }: Environment, context: Cont
 
 /** What it has it keeps, and its status goes on saying so. */
 function withoutNetConfig(ipSet: IPSet, { waiting, contest }: Environment, context: Context): IPSetOutcome {
-  waiting.set(ipSet, []);
+  waiting.forget(ipSet.metadata.uid);
   const conditions = conditionsOf(ipSet, context);
   conditions.failed('InputReady', `NetConfig missing in namespace ${ipSet.metadata.namespace}`, { severity: 'Error' });
   const status = nextStatus(ipSet, { conditions: conditions.list() });
@@ -133,18 +143,3 @@ const conditionsOf = (ipSet: IPSet, { system }: Context): Conditions =>
     before: ipSet.status?.conditions,
     now: system.now(),
   });
-
-async function byNamespace(
-  ipSets: readonly IPSet[],
-  work: (namespace: string, group: readonly IPSet[]) => Promise<readonly IPSetOutcome[]>,
-): Promise<IPSetOutcome[]> {
-  const groups = Map.groupBy(ipSets, ({ metadata }) => metadata.namespace ?? '');
-  const outcomes = new Map<IPSet, IPSetOutcome>();
-  await Promise.all(
-    [...groups].map(async ([namespace, group]) => {
-      const worked = await work(namespace, group);
-      for (const [i, ipSet] of group.entries()) outcomes.set(ipSet, worked[i] ?? done());
-    }),
-  );
-  return ipSets.map((ipSet) => outcomes.get(ipSet) ?? done());
-}

@@ -6,6 +6,7 @@ import type { IPSet, NetworkRequest } from '../api/network.openstack.org/ipset.t
 import type { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import type { Reservation } from '../api/network.openstack.org/reservation.ts';
 import type { Holding } from '../ledger/space.ts';
+import { ipSetApplicant } from './applicant.ts';
 import { NAMESPACE, network, subnet } from './environment.fixture.ts';
 import { Networks } from './networks.ts';
 import { type Goal, plan } from './plan.ts';
@@ -74,7 +75,7 @@ function planned(
   of: IPSet,
   { holdings = [], reserved }: { holdings?: Holding[]; reserved?: Reservation | undefined } = {},
 ): { goals: string[]; surplus: string[] } {
-  const { entries, surplus } = plan({ ipSet: of, networks: new Networks(netConfig), holdings, reservation: reserved });
+  const { entries, surplus } = plan({ ...ipSetApplicant(of, reserved), networks: new Networks(netConfig), holdings });
   return { goals: entries.map(({ goal }) => words(goal)), surplus: surplus.map((one) => `${one.address}`) };
 }
 

@@ -1,21 +1,18 @@
 import { Address } from '../api/address.ts';
-import type { IPSet, NetworkRequest } from '../api/network.openstack.org/ipset.ts';
-import type { Reservation } from '../api/network.openstack.org/reservation.ts';
+import type { NetworkRequest } from '../api/network.openstack.org/ipset.ts';
 import { sameName } from '../api/network.openstack.org/shapes.ts';
 import type { Holding } from '../ledger/space.ts';
+import type { Applicant } from './applicant.ts';
 import type { Networks, Subnet } from './networks.ts';
 
-/** What there is to be known about an IPSet when its addresses are decided. */
-export interface Situation {
-  readonly ipSet: IPSet;
+/** What there is to be known about an applicant when its addresses are decided. */
+export interface Situation extends Pick<Applicant, 'requests' | 'promises'> {
   readonly networks: Networks;
   /** What the ledger has on record for it. */
   readonly holdings: readonly Holding[];
-  /** The Reservation of its name, whoever it was made for. */
-  readonly reservation: Reservation | undefined;
 }
 
-/** What shall become of an IPSet: for each requested network an address, or a way to one, or why there is none. */
+/** What shall become of an applicant: for each requested network an address, or a way to one, or why there is none. */
 export interface Plan {
   readonly entries: readonly PlanEntry[];
   /** What it holds and does not ask for (any more). */
@@ -39,25 +36,24 @@ export type Goal =
   | { readonly is: 'impossible'; readonly why: string };
 
 /**
- * An address stays for as long as the IPSet lives: whatever the NetConfig says by now, what is promised in its
- * Reservation comes first, then what the ledger has for it, then what it asks for.
+ * An address stays for as long as its holder lives: whatever the NetConfig says by now, what is promised to it in writing
+ * comes first, then what the ledger has for it, then what it asks for.
  */
-export function plan({ ipSet, networks, holdings, reservation }: Situation): Plan {
-  const own = reservation !== undefined && isFor(reservation, ipSet);
-  const claims = claimsOf({ holdings, reservation, own });
-  const subnets = ipSet.spec.networks.map(({ name, subnetName }) => networks.find(name, subnetName));
-  const matched = match(ipSet.spec.networks, subnets, claims);
-  const entries = ipSet.spec.networks.map((request, i): PlanEntry => {
+export function plan({ requests, networks, holdings, promises }: Situation): Plan {
+  const rights = rightsOf({ holdings, promises });
+  const subnets = requests.map(({ name, subnetName }) => networks.find(name, subnetName));
+  const matched = match(requests, subnets, rights);
+  const entries = requests.map((request, i): PlanEntry => {
     const subnet = subnets[i] ?? '';
     if (typeof subnet === 'string') return { request, goal: { is: 'impossible', why: subnet } };
-    const claim = matched[i];
-    if (claim === undefined || (claim.by === 'wished' && !grants(claim.address, request, subnet))) {
+    const right = matched[i];
+    if (right === undefined || (right.by === 'wished' && !grants(right.address, request, subnet))) {
       return { request, goal: goalOf(request, subnet) };
     }
-    return { request, goal: { is: claim.by, subnet, address: claim.address } };
+    return { request, goal: { is: right.by, subnet, address: right.address } };
   });
-  const kept = new Set(matched.map((claim) => claim?.address.toString()));
-  const undecided = ipSet.spec.networks.filter((_, i) => typeof subnets[i] === 'string');
+  const kept = new Set(matched.map((right) => right?.address.toString()));
+  const undecided = requests.filter((_, i) => typeof subnets[i] === 'string');
   const surplus = holdings.filter(
     ({ address, network }) =>
       !kept.has(address.toString()) && !undecided.some((request) => sameName(request.name, network)),
@@ -65,49 +61,38 @@ export function plan({ ipSet, networks, holdings, reservation }: Situation): Pla
   return { entries, surplus };
 }
 
-/** Whether the Reservation was made for exactly this object, and not for an earlier one of its name. */
-export function isFor({ spec, metadata }: Reservation, { metadata: { uid } }: IPSet): boolean {
-  return spec.ipSetRef.uid === uid || (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
-}
-
-/** An address that the IPSet has a right to. */
-interface Claim {
+/** An address that the applicant has a right to. */
+interface Right {
   readonly by: 'held' | 'promised' | 'wished';
   readonly address: Address;
   readonly network: string;
   readonly subnet: string;
 }
 
-/** The strongest first. What was held twice for a network in a race is decided by the Reservation, which only one can write. */
-function claimsOf({
-  holdings,
-  reservation,
-  own,
-}: Pick<Situation, 'holdings' | 'reservation'> & { own: boolean }): Claim[] {
-  const held = holdings.map(({ address, network, subnet }): Claim => ({ by: 'held', address, network, subnet }));
-  const reserved = Object.values(reservation?.spec.reservation ?? {}).flatMap(
-    ({ address: text, network, subnet }): Claim[] => {
-      const address = Address.parse(text);
-      if (address === undefined) return [];
-      const onRecord = held.find((claim) => claim.address.equals(address));
-      return [onRecord ?? { by: own ? 'promised' : 'wished', address, network, subnet }];
-    },
-  );
-  return own ? [...reserved, ...held] : [...held, ...reserved];
+/** The strongest first. What was held twice for a network in a race is decided by the promise, which only one can write. */
+function rightsOf({ holdings, promises: { areOwn, entries } }: Pick<Situation, 'holdings' | 'promises'>): Right[] {
+  const held = holdings.map(({ address, network, subnet }): Right => ({ by: 'held', address, network, subnet }));
+  const promised = entries.flatMap(({ address: text, network, subnet }): Right[] => {
+    const address = Address.parse(text);
+    if (address === undefined) return [];
+    const onRecord = held.find((right) => right.address.equals(address));
+    return [onRecord ?? { by: areOwn ? 'promised' : 'wished', address, network, subnet }];
+  });
+  return areOwn ? [...promised, ...held] : [...held, ...promised];
 }
 
-/** Gives each request at most one claim: first where network and subnet agree, then where the network and the family do. */
+/** Gives each request at most one right: first where network and subnet agree, then where the network and the family do. */
 function match(
   requests: readonly NetworkRequest[],
   subnets: readonly (Subnet | string)[],
-  claims: readonly Claim[],
-): (Claim | undefined)[] {
-  const left = new Set(claims);
-  const take = (agrees: (claim: Claim) => boolean): Claim | undefined => {
-    for (const claim of left) {
-      if (!agrees(claim)) continue;
-      left.delete(claim);
-      return claim;
+  rights: readonly Right[],
+): (Right | undefined)[] {
+  const left = new Set(rights);
+  const take = (agrees: (right: Right) => boolean): Right | undefined => {
+    for (const right of left) {
+      if (!agrees(right)) continue;
+      left.delete(right);
+      return right;
     }
     return undefined;
   };

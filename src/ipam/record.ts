@@ -7,11 +7,17 @@ import { removeFinalizers } from '../runtime/finalizers.ts';
 import { refOf } from '../runtime/ref.ts';
 import type { Allotment } from './allocator.ts';
 import type { Environment } from './environment.ts';
-import { isFor } from './plan.ts';
-import { FINALIZERS, isWritten, reservationFor } from './reservation.ts';
+import { FINALIZERS, isFor, isWritten, reservationFor } from './reservation.ts';
+
+/** What has been decided about an IPSet. */
+export interface Decided extends Pick<Allotment, 'reserved' | 'surplus'> {
+  readonly ipSet: IPSet;
+  /** The Reservation of its name. */
+  readonly reservation: Reservation | undefined;
+}
 
 /** Writes what an IPSet has into its Reservation. Of two that try at once only one comes through: what it says counts. */
-export async function record({ ipSet, reserved, reservation: before }: Allotment, client: Client): Promise<void> {
+export async function record({ ipSet, reserved, reservation: before }: Decided, client: Client): Promise<void> {
   if (before === undefined && reserved.length === 0) return;
   const draft = reservationFor(ipSet, reserved, before);
   if (before === undefined) {
@@ -47,7 +53,7 @@ async function requireNewest({ metadata: { name, namespace, uid, generation } }:
 }
 
 /** Before an IPSet is told that it lost something: what is promised to it is written down at the server. */
-export async function requireThatLost({ ipSet, reserved }: Allotment, client: Client): Promise<void> {
+export async function requireThatLost({ ipSet, reserved }: Decided, client: Client): Promise<void> {
   const { name, namespace } = ipSet.metadata;
   const found = await client.get(Reservation, name, namespace);
   if (found === undefined || !isFor(found, ipSet)) return;
@@ -59,7 +65,7 @@ export async function requireThatLost({ ipSet, reserved }: Allotment, client: Cl
 
 /** Gives back what the IPSet does not ask for, having made sure with the server that this is so. */
 export async function releaseSurplus(
-  { ipSet, surplus }: Allotment,
+  { ipSet, surplus }: Decided,
   { ledger, space, coolDown }: Environment,
   client: Client,
 ): Promise<void> {

@@ -10,8 +10,7 @@ import { done } from '../runtime/outcome.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { UNDERLAY } from './environment.ts';
 import { importReservations } from './import.ts';
-import { isFor } from './plan.ts';
-import { FINALIZERS } from './reservation.ts';
+import { FINALIZERS, isFor } from './reservation.ts';
 
 /**
  * Looks after Reservations without an IPSet: what they reserve is nobody else's as long as they are there, and one that is

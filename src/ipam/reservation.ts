@@ -8,11 +8,15 @@ import { labelValueFaults, qualifiedNameFaults } from '../api/syntax.ts';
 import type { Draft } from '../runtime/draft.ts';
 import { ownedBy } from '../runtime/owner.ts';
 import type { Subnet } from './networks.ts';
-import { isFor } from './plan.ts';
 
 /** On an IPSet and on its Reservation: both stay until the addresses are given back. */
 export const FINALIZER = { name: 'openstack.org/ipset', former: ['IPSet'] };
 export const FINALIZERS: readonly string[] = [FINALIZER.name, ...FINALIZER.former];
+
+/** Whether the Reservation was made for exactly this object, and not for an earlier one of its name. */
+export function isFor({ spec, metadata }: Reservation, { metadata: { uid } }: IPSet): boolean {
+  return spec.ipSetRef.uid === uid || (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
+}
 
 /** An address that an IPSet has, and where. */
 export interface Reserved {

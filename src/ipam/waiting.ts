@@ -1,20 +1,23 @@
 import type { Address } from '../api/address.ts';
-import type { IPSet } from '../api/network.openstack.org/ipset.ts';
+import type { AddressHolder } from '../api/netloom.io/address-block.ts';
 import { folded } from '../api/network.openstack.org/shapes.ts';
-import { type Ref, refOf } from '../runtime/ref.ts';
+import type { Applicant } from './applicant.ts';
 import type { Subnet } from './networks.ts';
 
-/** What an IPSet waits for: some address of a subnet, or a certain one. */
+/** What somebody waits for: some address of a subnet, or a certain one. */
 export interface Wanted {
   readonly subnet: Subnet;
   /** Undefined: any. */
   readonly address?: Address;
 }
 
-/** Who waits for addresses in a namespace, and who is next: IPSets that are older come first. */
+/** Somebody who may have to wait. */
+export type Waiter = Pick<Applicant, 'holder' | 'ref' | 'created'>;
+
+/** Who waits for addresses in a namespace, and who is next: those that are older come first, of whichever kind. */
 export class Waiting {
   readonly #queues = new Map<string, Queue>();
-  /** UID of an IPSet → the queues that it stands in. */
+  /** UID → the queues that it stands in. */
   readonly #standing = new Map<string, Set<string>>();
   #arrivals = 0;
 
@@ -22,12 +25,12 @@ export class Waiting {
     return this.#queues.size === 0;
   }
 
-  /** From now on the IPSet waits for this, and for nothing else. */
-  set(ipSet: IPSet, wanted: readonly Wanted[]): void {
-    const { uid } = ipSet.metadata;
+  /** From now on it waits for this, and for nothing else. */
+  set(waiter: Waiter, wanted: readonly Wanted[]): void {
+    const { uid } = waiter.holder;
     const keys = new Set(wanted.map(keyOf));
     for (const key of this.#standing.get(uid) ?? []) if (!keys.has(key)) this.#leave(key, uid);
-    for (const want of wanted) this.#queueFor(want).join(this.#waiter(ipSet));
+    for (const want of wanted) this.#queueFor(want).join(this.#place(waiter));
     if (keys.size === 0) this.#standing.delete(uid);
     else this.#standing.set(uid, keys);
   }
@@ -37,41 +40,41 @@ export class Waiting {
     this.#standing.delete(uid);
   }
 
-  /** Who is to be asked before this IPSet: one that comes before it and is not among `present`. */
-  ahead(ipSet: IPSet, wanted: Wanted, present: ReadonlySet<string>): { name: string; uid: string } | undefined {
+  /** Who is to be asked before this one: somebody who comes before it and is not among `present`. */
+  ahead(waiter: Waiter, wanted: Wanted, present: ReadonlySet<string>): AddressHolder | undefined {
     const queue = this.#queues.get(keyOf(wanted));
     const first = queue?.firstBut(present);
     if (queue === undefined || first === undefined) return undefined;
-    const isAhead = isBefore(first, queue.find(ipSet.metadata.uid) ?? this.#waiter(ipSet));
-    return isAhead ? { name: first.ref.name, uid: first.uid } : undefined;
+    const isAhead = isBefore(first, queue.find(waiter.holder.uid) ?? this.#place(waiter));
+    return isAhead ? first.waiter.holder : undefined;
   }
 
   /**
    * Who may have one of these addresses, which have become free: in each queue as many as there are addresses. Everybody who waits
    * for exactly one of them is told: who does not get it learns who has it now.
    */
-  nextFor(freed: readonly Address[]): Ref[] {
+  nextFor(freed: readonly Address[]): Waiter[] {
     return [...this.#queues.values()].flatMap((queue) => {
       const count = freed.filter((address) => queue.takes(address)).length;
       return queue.first(count > 0 && queue.isForOne ? Number.POSITIVE_INFINITY : count);
     });
   }
 
-  /** Who is next in each queue that these addresses could serve. */
-  headsAmong(addresses: readonly Address[]): Ref[] {
-    return [...this.#queues.values()].flatMap((queue) =>
-      queue.first(addresses.some((address) => queue.takes(address)) ? 1 : 0),
-    );
+  /** Who is next in each queue from which somebody has been served with one of these; he may not have left it yet. */
+  headsAfter(served: readonly { readonly address: Address; readonly uid: string }[]): Waiter[] {
+    return [...this.#queues.values()].flatMap((queue) => {
+      const leaving = new Set(served.flatMap(({ address, uid }) => (queue.takes(address) ? [uid] : [])));
+      return leaving.size === 0 ? [] : (queue.firstBut(leaving)?.waiter ?? []);
+    });
   }
 
-  heads(): Ref[] {
+  heads(): Waiter[] {
     return [...this.#queues.values()].flatMap((queue) => queue.first(1));
   }
 
-  #waiter(ipSet: IPSet): Waiter {
+  #place(waiter: Waiter): Place {
     this.#arrivals += 1;
-    const { uid, creationTimestamp: created } = ipSet.metadata;
-    return { uid, ref: refOf(ipSet), created, arrived: this.#arrivals };
+    return { waiter, arrived: this.#arrivals };
   }
 
   /** A queue always goes by the newest definition of its subnet. */
@@ -92,19 +95,17 @@ export class Waiting {
   }
 }
 
-interface Waiter {
-  readonly uid: string;
-  readonly ref: Ref;
-  readonly created: string;
+interface Place {
+  readonly waiter: Waiter;
   /** Creation times are whole seconds. */
   readonly arrived: number;
 }
 
 class Queue {
   wanted: Wanted;
-  readonly #byUid = new Map<string, Waiter>();
+  readonly #byUid = new Map<string, Place>();
   /** The next one first. */
-  readonly #inOrder: Waiter[] = [];
+  readonly #inOrder: Place[] = [];
 
   constructor(wanted: Wanted) {
     this.wanted = wanted;
@@ -124,42 +125,41 @@ class Queue {
     return certain === undefined ? subnet.pool.contains(address) : certain.equals(address);
   }
 
-  find(uid: string): Waiter | undefined {
+  find(uid: string): Place | undefined {
     return this.#byUid.get(uid);
   }
 
-  join(waiter: Waiter): void {
-    if (this.#byUid.has(waiter.uid)) return;
-    this.#byUid.set(waiter.uid, waiter);
-    let place = this.#inOrder.length;
-    for (
-      let last = this.#inOrder[place - 1];
-      last !== undefined && isBefore(waiter, last);
-      last = this.#inOrder[place - 1]
-    ) {
-      place -= 1;
+  join(place: Place): void {
+    const { uid } = place.waiter.holder;
+    if (this.#byUid.has(uid)) return;
+    this.#byUid.set(uid, place);
+    let at = this.#inOrder.length;
+    for (let last = this.#inOrder[at - 1]; last !== undefined && isBefore(place, last); last = this.#inOrder[at - 1]) {
+      at -= 1;
     }
-    this.#inOrder.splice(place, 0, waiter);
+    this.#inOrder.splice(at, 0, place);
   }
 
   leave(uid: string): void {
-    const waiter = this.#byUid.get(uid);
-    if (waiter === undefined) return;
+    const place = this.#byUid.get(uid);
+    if (place === undefined) return;
     this.#byUid.delete(uid);
-    this.#inOrder.splice(this.#inOrder.indexOf(waiter), 1);
+    this.#inOrder.splice(this.#inOrder.indexOf(place), 1);
   }
 
-  first(count: number): Ref[] {
-    return this.#inOrder.slice(0, count).map(({ ref }) => ref);
+  first(count: number): Waiter[] {
+    return this.#inOrder.slice(0, count).map(({ waiter }) => waiter);
   }
 
-  firstBut(uids: ReadonlySet<string>): Waiter | undefined {
-    return this.#inOrder.find(({ uid }) => !uids.has(uid));
+  firstBut(uids: ReadonlySet<string>): Place | undefined {
+    return this.#inOrder.find(({ waiter }) => !uids.has(waiter.holder.uid));
   }
 }
 
-const isBefore = (a: Waiter, b: Waiter): boolean =>
-  a.created < b.created || (a.created === b.created && a.arrived < b.arrived);
+function isBefore(a: Place, b: Place): boolean {
+  const [ofA, ofB] = [a.waiter.created, b.waiter.created];
+  return ofA < ofB || (ofA === ofB && a.arrived < b.arrived);
+}
 
 const keyOf = ({ subnet: { network, definition }, address }: Wanted): string =>
   address === undefined ? `${folded(network.name)}/${folded(definition.name)}` : `${address}`;

@@ -4,7 +4,7 @@ import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import { sameName } from '../../api/network.openstack.org/shapes.ts';
 import { byAge } from '../../ipam/environment.ts';
 import { Networks } from '../../ipam/networks.ts';
-import { isFor } from '../../ipam/plan.ts';
+import { isFor } from '../../ipam/reservation.ts';
 import { suggestion } from '../nearest.ts';
 import { called, type Finding, type Named, named, note, problem, readyOf } from './finding.ts';
 import { PATIENCE, START } from './general.ts';

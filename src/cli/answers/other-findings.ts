@@ -6,7 +6,7 @@ import type { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import type { Reservation } from '../../api/network.openstack.org/reservation.ts';
 import type { ApiObject } from '../../api/object.ts';
 import { byAge } from '../../ipam/environment.ts';
-import { isFor } from '../../ipam/plan.ts';
+import { isFor } from '../../ipam/reservation.ts';
 import { called, type Finding, named, note, problem } from './finding.ts';
 import { START } from './general.ts';
 import { nameOf } from './holder.ts';

@@ -1,0 +1,50 @@
+import type { AddressHolder } from '../api/netloom.io/address-block.ts';
+import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
+import type { Reservation, ReservationEntry } from '../api/network.openstack.org/reservation.ts';
+import { type Ref, refOf } from '../runtime/ref.ts';
+import { isFor } from './reservation.ts';
+
+/** Somebody who is to have addresses, of whichever kind. */
+export interface Applicant {
+  readonly holder: AddressHolder;
+  readonly ref: Ref;
+  /** When it came to be: older ones are served first. */
+  readonly created: string;
+  readonly requests: readonly NetworkRequest[];
+  readonly promises: Promises;
+  /** Where its status says that it has an address. */
+  readonly told: readonly Pick<ReservationEntry, 'network' | 'subnet'>[];
+  /** The UID of an object whose addresses it takes over. */
+  readonly heirOf?: string;
+}
+
+/** Addresses that are promised in writing. */
+export interface Promises {
+  /** Made to exactly this object, and not to an earlier one of its name. */
+  readonly areOwn: boolean;
+  readonly entries: readonly ReservationEntry[];
+}
+
+/** `reservation`: the one of its name, whoever it was made for. */
+export function ipSetApplicant(ipSet: IPSet, reservation: Reservation | undefined): Applicant {
+  return {
+    holder: ipSetHolder(ipSet),
+    ref: refOf(ipSet),
+    created: ipSet.metadata.creationTimestamp,
+    requests: ipSet.spec.networks,
+    promises: {
+      areOwn: reservation !== undefined && isFor(reservation, ipSet),
+      entries: Object.values(reservation?.spec.reservation ?? {}),
+    },
+    told: ipSet.status?.reservations ?? [],
+    // A Reservation that was there before its IPSet held the addresses itself.
+    ...(reservation === undefined ? {} : { heirOf: reservation.metadata.uid }),
+  };
+}
+
+export const ipSetHolder = ({ metadata: { name, uid } }: IPSet): AddressHolder => ({
+  apiGroup: IPSet.group,
+  kind: IPSet.kind,
+  name,
+  uid,
+});

@@ -10,9 +10,10 @@ const [script = '', ...args] = process.argv.slice(2);
 await asSentence(async () => {
   requireLinux();
   const node = await packages({ development: true });
-  if (script.startsWith('test/')) {
-    // A test that lacks its program skips and says so; the others still tell something.
-    await programs('test').catch((error) => {
+  const [folder = ''] = script.split('/');
+  if (folder === 'test' || folder === 'bench') {
+    // A test that lacks its program skips and says so, and so does a measurement; the others still tell something.
+    await programs(folder).catch((error) => {
       if (!(error instanceof SetUpError)) throw error;
       say(error.message);
     });

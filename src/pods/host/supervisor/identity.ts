@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import type { CallList } from '../../../linux/call-list.ts';
 import { capabilityCount, capabilityNumbers, ownCapabilities } from '../../../linux/capabilities.ts';
+import { FIRST_DESCRIPTOR } from '../../../linux/launch.ts';
 import { type ContainerSpec, StartError } from '../runtime.ts';
 
 /**
@@ -12,13 +13,15 @@ export function becomeProgram(calls: CallList, spec: ContainerSpec, { command, t
   const [program = ''] = command;
   if (program === '') throw new StartError('CreateContainerError', 'the command is empty');
   if (tty) calls.add('ioctl', [0, TAKE_TERMINAL, 0], { doing: 'take the terminal' });
+  // Before any path of the pod is looked up: by way of /proc/self/fd they lead to the host.
+  calls.add('close_range', [FIRST_DESCRIPTOR, LAST_DESCRIPTOR, 0], { doing: 'close what is open' });
   dropRights(calls, spec);
   const directory = spec.workingDirectory ?? '/';
   calls.add('chdir', [directory], { explain: (code) => notInDirectory(directory, code, spec.user) });
   calls.add('umask', [0o022]);
   // After the change of user, which would undo it. Whatever happens, no container outlives its supervisor.
   calls.add('prctl', [SET_DEATH_SIGNAL, constants.signals.SIGKILL, 0, 0, 0]);
-  calls.add('close_range', [3, LAST_DESCRIPTOR, CLOSE_RANGE_ON_EXECUTE], { doing: 'close what is open' });
+  calls.add('close_range', [FIRST_OWN, LAST_DESCRIPTOR, CLOSE_RANGE_ON_EXECUTE], { doing: 'close what is open' });
   const folders = path.split(':').map((folder) => (folder === '' ? '.' : folder));
   calls.execute(program.includes('/') ? [program] : folders.map((folder) => `${folder}/${program}`), {
     argv: command,
@@ -104,5 +107,7 @@ const SET_DEATH_SIGNAL = 1;
 const SET_DUMPABLE = 4;
 const DROP_CAPABILITY = 24;
 const SET_NO_NEW_PRIVILEGES = 38;
+/** After input, output and errors. */
+const FIRST_OWN = 3;
 const LAST_DESCRIPTOR = 0xffff_ffff;
 const CLOSE_RANGE_ON_EXECUTE = 4;

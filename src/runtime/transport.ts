@@ -25,6 +25,7 @@ export interface ApiRequest {
 
 export interface ApiResponse {
   status: number;
+  /** Others may look at the same object: never changed by whoever asked. */
   body: JsonObject;
   /** The texts of `Warning` headers. */
   warnings: readonly string[];

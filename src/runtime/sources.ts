@@ -10,6 +10,8 @@ export class Sources implements Caches {
   readonly #controller: string;
   readonly #informers: Informers;
   readonly #scopes = new Map<string, Scope>();
+  /** What was found before: caches are asked for with every object. */
+  readonly #found = new Map<Kind, Cache<ApiObject>>();
   readonly #synced: Promise<void>[] = [];
 
   constructor(controller: string, informers: Informers) {
@@ -31,13 +33,21 @@ export class Sources implements Caches {
   }
 
   of<T extends ApiObject>(kind: Kind<T>): Cache<T> {
+    const found = this.#found.get(kind) ?? this.#find(kind);
+    // Whoever asks with the same kind has put it there; a map cannot say that.
+    return found as unknown as Cache<T>;
+  }
+
+  #find(kind: Kind): Cache<ApiObject> {
     const scope = this.#scopes.get(nameOf(kind));
     if (scope === undefined) {
       throw new Error(
         `controller ${this.#controller} reads ${nameOf(kind)}: it must declare it under for, owns or watches`,
       );
     }
-    return this.#informers.of(kind, scope).cache;
+    const { cache } = this.#informers.of<ApiObject>(kind, scope);
+    this.#found.set(kind, cache);
+    return cache;
   }
 
   async whenSynced(): Promise<void> {

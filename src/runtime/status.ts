@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../api/json.ts';
+import type { Json, JsonObject } from '../api/json.ts';
 import type { Kind } from '../api/kind.ts';
 import type { ApiObject } from '../api/object.ts';
 import type { Client } from './client.ts';
@@ -45,7 +45,17 @@ function statusIn(object: ApiObject): object {
 
 /** As it will be on the wire. Null is what a merge patch says for absent, so a field set to null is one left out. */
 function plain(value: unknown): JsonObject {
-  const text = JSON.stringify(value, (_, inner) => (inner === null ? undefined : inner));
-  const copy: unknown = JSON.parse(text ?? '{}');
-  return isJsonObject(copy) ? copy : {};
+  const said: JsonObject = {};
+  for (const [key, inner] of Object.entries(value ?? {})) {
+    const json = onTheWire(inner);
+    if (json !== undefined) said[key] = json;
+  }
+  return said;
+}
+
+function onTheWire(value: unknown): Json | undefined {
+  if (Array.isArray(value)) return value.map((item) => onTheWire(item) ?? null);
+  if (typeof value === 'object' && value !== null) return plain(value);
+  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }

@@ -1,5 +1,12 @@
 /** RFC 3339 in UTC with whole seconds, as `metav1.Time` is written. */
-export const timestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+export function timestamp(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  if (second !== last.second) last = { second, text: `${new Date(ms).toISOString().slice(0, 19)}Z` };
+  return last.text;
+}
+
+/** Nearly all times that are written are now: the same second, a thousand times over. */
+let last = { second: Number.NaN, text: '' };
 
 /** RFC 3339 in UTC with six decimals, as `metav1.MicroTime` is written. */
 export const microTimestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0, 23)}000Z`;

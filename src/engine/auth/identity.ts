@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { UserInfo } from '../../api/admission.ts';
 import { unauthorized } from '../../api/status.ts';
 
@@ -90,4 +90,4 @@ export class Identities {
   }
 }
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,6 +70,10 @@ export class AgentProcess {
     return this.#child.pid ?? 0;
   }
 
+  get supervisorPid(): number {
+    return Number(readFileSync(join(this.folder, 'run/supervisor.lock'), 'utf8'));
+  }
+
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
     this.#child.kill(signal);
     return this.#end;
@@ -80,6 +84,12 @@ export class AgentProcess {
     await endSupervisor(join(this.folder, 'run'));
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** What a process has for itself alone, in MiB. */
+export function ownMemory(pid: number): number {
+  const sizes = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8').matchAll(/^Private_\w+: +(\d+) kB$/gm);
+  return [...sizes].reduce((sum, [, kilobytes]) => sum + Number(kilobytes), 0) / 1024;
 }
 
 /** It outlives the agent, as it should. */

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { isJsonObject, type Json, type JsonObject } from '../../src/api/json.ts';
+import { agentFlags } from '../../src/cli/agent/process-flags.ts';
 import { at, EngineInTest, eventually } from '../engine/engine-in-test.ts';
-import { AgentProcess } from './agent-in-test.ts';
+import { AgentProcess, ownMemory } from './agent-in-test.ts';
 
 const isRoot = process.getuid?.() === 0;
 /** Its groups in the kernel bear its name, so it is one that nobody else has. */
@@ -50,6 +52,12 @@ describe('an agent', { skip: isRoot ? false : 'needs root' }, () => {
     const { body } = await api.get(LEASE);
     assert.equal(at(body, 'spec.holderIdentity'), NAME);
     assert.equal(at(body, 'metadata.ownerReferences.0.name'), NAME);
+  });
+
+  test('takes little memory of its own, together with its supervisor', () => {
+    assert.match(readFileSync(`/proc/${agent.pid}/cmdline`, 'utf8'), new RegExp(agentFlags.join('\0')));
+    const taken = ownMemory(agent.pid) + ownMemory(agent.supervisorPid);
+    assert.ok(taken < 100, `${taken} MiB`);
   });
 
   test('speaks as its host alone once it is enrolled, with keys for nobody else to see', async () => {

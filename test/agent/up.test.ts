@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { agentFlags } from '../../src/cli/agent/process-flags.ts';
 import { MachineInTest } from './machine-in-test.ts';
 
 describe('netloom up as root', { skip: process.getuid?.() === 0 ? false : 'needs root' }, () => {
@@ -30,6 +31,7 @@ describe('netloom up as root', { skip: process.getuid?.() === 0 ? false : 'needs
       () => machine.kubectl('get nodes'),
       (text) => new RegExp(`^${machine.name} +Ready `, 'm').test(text),
     );
+    assert.match(readFileSync(`/proc/${agent()}/cmdline`, 'utf8'), new RegExp(agentFlags.join('\0')));
     assert.match(await links(), /^1: lo:[^\n]*\n$/);
     assert.equal(await machine.run('ip', ['route']), '');
     assert.equal(await machine.run('nft', ['list', 'ruleset']), '');

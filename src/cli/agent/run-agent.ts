@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { startAgent } from '../../agent/agent.ts';
 import { enrol, lifeLeft, nodeUser } from '../../agent/enrol.ts';
 import { holderOf, IdentityFiles } from '../../agent/identity-files.ts';
@@ -21,7 +22,11 @@ export async function runAgent(options: AgentCommandOptions, terminal: Terminal)
   try {
     const connection = await ownConnection(host, options.kubeconfig);
     const agent = await startAgent({ ...host, connection, system, log });
-    void agent.registered.then(() => terminal.print(`ready ${host.name}`));
+    void agent.registered.then(() => {
+      terminal.print(`ready ${host.name}`);
+      // Not only at the end, which may be a long way off: the next one starts in half the memory.
+      flushCompileCache();
+    });
     await stopped;
     await agent.stop();
   } finally {

@@ -11,6 +11,7 @@ import { inNetworkNamespace, networkNamespacePath } from '../../linux/network-na
 import { sleep } from '../../runtime/clock.ts';
 import { lineLog } from '../../runtime/log.ts';
 import { system } from '../../runtime/system.ts';
+import { agentFlags } from '../agent/process-flags.ts';
 import { CommandError } from '../command.ts';
 import { signalled } from '../server/signalled.ts';
 import { ApiWay } from './api-way.ts';
@@ -71,7 +72,7 @@ function startAgent(places: LabPlaces, host: PlannedHost): ChildProcess {
   const output = openSync(log, 'a', 0o600);
   try {
     return inNetworkNamespace(networkNamespacePath(host.namespace), () =>
-      spawn(process.execPath, [...process.execArgv, MAIN, ...words], {
+      spawn(process.execPath, [...process.execArgv, ...agentFlags, MAIN, ...words], {
         cwd: '/',
         // A signal for the keeper's group is not one for the agents.
         detached: true,

@@ -9,6 +9,7 @@ import { readKubeconfig } from '../../runtime/kubeconfig.ts';
 import { asError, type Log } from '../../runtime/log.ts';
 import { system } from '../../runtime/system.ts';
 import type { Transport } from '../../runtime/transport.ts';
+import { agentFlags } from '../agent/process-flags.ts';
 import { isInProgram } from '../agent/program-folder.ts';
 
 export interface OwnHostOptions {
@@ -112,7 +113,17 @@ class RunningHost implements OwnHost {
     const hidden = secretFolders(this.#options).flatMap((folder) => ['--hide', folder]);
     const child = spawn(
       process.execPath,
-      [...process.execArgv, MAIN, ...words, ...hidden, '--service-cidr', serviceCidr, '--pod-cidr', podCidr],
+      [
+        ...process.execArgv,
+        ...agentFlags,
+        MAIN,
+        ...words,
+        ...hidden,
+        '--service-cidr',
+        serviceCidr,
+        '--pod-cidr',
+        podCidr,
+      ],
       // By the channel it learns that we are gone, however we end.
       { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
     );

@@ -225,12 +225,15 @@ export class SupervisedRuntime implements ContainerRuntime {
 function startSupervisor({ runDirectory, stateDirectory, cgroup, hidden = [] }: SupervisedRuntimeOptions): void {
   mkdirSync(runDirectory, { recursive: true, mode: 0o700 });
   const output = openSync(path.join(runDirectory, 'supervisor.log'), 'a', 0o600);
+  // Whoever finds its modules compiled never loads the compiler, which is most of what a supervisor would take.
+  const { NODE_COMPILE_CACHE: cache } = process.env;
+  const compiled = cache === undefined ? {} : { NODE_COMPILE_CACHE: cache };
   const options: SupervisorOptions = { runDirectory, stateDirectory, cgroup, hidden };
   spawn(process.execPath, [...MEMORY, MAIN, JSON.stringify(options)], {
     cwd: '/',
     detached: true,
     stdio: ['ignore', output, output],
-    env: { PATH: process.env['PATH'] ?? '' },
+    env: { PATH: process.env['PATH'] ?? '', ...compiled },
   }).unref();
   closeSync(output);
 }

@@ -1,5 +1,6 @@
 import type { Cancel, Clock, System } from './clock.ts';
 import { Schedule } from './schedule.ts';
+import { SeededChance } from './seeded-chance.ts';
 
 /**
  * Virtual time and seeded chance. Nothing happens until `advance` is called; then timers ring one by one in the order
@@ -10,12 +11,12 @@ export class SimulatedClock implements System {
   readonly #timers = new Schedule<() => void>();
   readonly #start: number;
   #now: number;
-  #state: number;
+  readonly #chance: SeededChance;
 
   constructor({ seed = 1, start = Date.UTC(2026, 0, 1) }: { seed?: number; start?: number } = {}) {
     this.#start = start;
     this.#now = start;
-    this.#state = seed;
+    this.#chance = new SeededChance(seed);
   }
 
   now(): number {
@@ -75,19 +76,12 @@ export class SimulatedClock implements System {
     return true;
   }
 
-  /** Mulberry32: small, well spread, and the same on every machine. */
   random(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    return this.#chance.random();
   }
 
   uuid(): string {
-    const digits = (count: number): string =>
-      Array.from({ length: count }, () => Math.floor(this.random() * 16).toString(16)).join('');
-    const variant = '89ab'.charAt(Math.floor(this.random() * 4));
-    return `${digits(8)}-${digits(4)}-4${digits(3)}-${variant}${digits(3)}-${digits(12)}`;
+    return this.#chance.uuid();
   }
 }
 

@@ -5,6 +5,7 @@ import { CustomResourceDefinition } from '../../src/runtime/builtin.ts';
 import type { System } from '../../src/runtime/clock.ts';
 import { groupVersionPath } from '../../src/runtime/paths.ts';
 import { type ApiRequest, type ApiResponse, type Transport, Unreachable } from '../../src/runtime/transport.ts';
+import { asSent } from './as-sent.ts';
 import { type Faults, noFaults } from './faults.ts';
 import { collectGarbage } from './garbage.ts';
 import { at, matcherOf } from './selectors.ts';
@@ -49,8 +50,8 @@ export class SimulatedApi {
   }
 
   /** What a client talks to. Each client has a network of its own, with the faults that are asked for. */
-  transport(faults: Partial<Faults> = {}): SimulatedTransport & Transport {
-    return new SimulatedTransport({ api: this, system: this.#system, faults: { ...noFaults, ...faults } });
+  transport(faults: Partial<Faults> = {}, name = 'somebody'): SimulatedTransport & Transport {
+    return new SimulatedTransport({ api: this, system: this.#system, faults: { ...noFaults, ...faults }, name });
   }
 
   get up(): boolean {
@@ -89,6 +90,7 @@ export class SimulatedApi {
   }
 
   collectGarbage(): void {
+    this.store.writer = 'garbage collector';
     collectGarbage(this.store, this.#writes, [...this.#kinds.values()]);
   }
 
@@ -102,14 +104,14 @@ export class SimulatedApi {
     return this.#watchers.size;
   }
 
-  /** Carries out a request at this moment. */
-  handle(request: ApiRequest): ApiResponse {
+  /** Carries out a request at this moment. `by`: whose it is. */
+  handle(request: ApiRequest, by = 'somebody'): ApiResponse {
+    this.store.writer = by;
     try {
-      const body = this.#answer(request);
-      return { status: request.method === 'POST' ? 201 : 200, body: structuredClone(body), warnings: [] };
+      return { status: request.method === 'POST' ? 201 : 200, body: this.#answer(request), warnings: [] };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      return { status: error.code, body: structuredClone({ ...error.status }) as unknown as JsonObject, warnings: [] };
+      return { status: error.code, body: asSent({ ...error.status }), warnings: [] };
     }
   }
 
@@ -132,7 +134,7 @@ export class SimulatedApi {
     const discovered = this.#discover(request.path);
     if (discovered !== undefined) return discovered;
     const { target, parameters } = this.#route(request);
-    const body = request.body === undefined ? {} : structuredClone(request.body);
+    const body = request.body ?? {};
     this.#count(target.name === '' && request.method === 'GET' ? 'list' : request.method.toLowerCase(), target.kind);
     if (request.method === 'PATCH' && !isApply(request.contentType ?? '')) {
       return this.#writes.patch(target, body, request.contentType ?? '');
@@ -156,23 +158,21 @@ export class SimulatedApi {
   }
 
   #route({ path, contentType = '' }: ApiRequest): { target: Target; parameters: URLSearchParams } {
-    const { pathname, searchParams: parameters } = new URL(path, 'http://simulated');
-    for (const kind of this.#kinds.values()) {
-      const prefix = groupVersionPath(kind);
-      if (!pathname.startsWith(`${prefix}/`)) continue;
-      const parts = pathname
-        .slice(prefix.length + 1)
-        .split('/')
-        .map(decodeURIComponent);
-      const namespaced = parts[0] === 'namespaces' && parts.length >= 3;
-      const [namespace = '', plural, object = '', subresource] = namespaced ? parts.slice(1) : ['', ...parts];
-      if (plural !== kind.plural || (namespaced && !kind.namespaced)) continue;
-      const name = parameters.get('fieldManager') ?? 'unknown';
-      // Whoever applies is another manager than whoever updates, be it under the same name.
-      const manager = isApply(contentType) ? name : `${name} (update)`;
-      return { target: { kind, namespace, name: object, subresource, manager }, parameters };
+    const [pathname = '', query = ''] = path.split('?', 2);
+    const parameters = new URLSearchParams(query);
+    const parts = pathname.split('/').map(decodeURIComponent);
+    // /api/v1/… and /apis/GROUP/VERSION/…
+    const [group = '', version = '', ...rest] = parts[1] === 'api' ? ['', ...parts.slice(2)] : parts.slice(2);
+    const namespaced = rest[0] === 'namespaces' && rest.length >= 3;
+    const [namespace = '', plural = '', object = '', subresource] = namespaced ? rest.slice(1) : ['', ...rest];
+    const kind = this.#kinds.get(kindKey({ group, version, plural }));
+    if (kind === undefined || (namespaced && !kind.namespaced)) {
+      throw new ApiError(404, undefined, '404 page not found');
     }
-    throw new ApiError(404, undefined, '404 page not found');
+    const name = parameters.get('fieldManager') ?? 'unknown';
+    // Whoever applies is another manager than whoever updates, be it under the same name.
+    const manager = isApply(contentType) ? name : `${name} (update)`;
+    return { target: { kind, namespace, name: object, subresource, manager }, parameters };
   }
 
   #discover(path: string): JsonObject | undefined {
@@ -252,7 +252,8 @@ export class SimulatedApi {
   }
 }
 
-const kindKey = ({ group, version, plural }: Kind): string => `${group}/${version}/${plural}`;
+const kindKey = ({ group, version, plural }: Pick<Kind, 'group' | 'version' | 'plural'>): string =>
+  `${group}/${version}/${plural}`;
 
 const isApply = (contentType: string): boolean => contentType.startsWith('application/apply-patch');
 

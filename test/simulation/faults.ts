@@ -10,6 +10,10 @@ export interface Faults {
   lostRequest: number;
   /** The request is carried out, and the client does not learn of it. */
   lostAnswer: number;
+  /** The request is carried out, and the answer is an error: whoever is in between gave up waiting. */
+  doubtfulAnswer: number;
+  /** The request stays on its way for up to a minute; whoever sent it may be dead by then. */
+  lateRequest: number;
   /** The server has no time: 429, 500 or 503, without having done anything. */
   refused: number;
   /** Per event: the connection of the watch breaks before it. */
@@ -27,6 +31,8 @@ export const noFaults: Faults = {
   eventDelay: [0, 0],
   lostRequest: 0,
   lostAnswer: 0,
+  doubtfulAnswer: 0,
+  lateRequest: 0,
   refused: 0,
   brokenWatch: 0,
   endedWatch: 0,
@@ -39,11 +45,16 @@ export const storm: Faults = {
   eventDelay: [0, 2_000],
   lostRequest: 0.05,
   lostAnswer: 0.05,
+  doubtfulAnswer: 0,
+  lateRequest: 0,
   refused: 0.05,
   brokenWatch: 0.05,
   endedWatch: 0.05,
   silentWatch: 0.01,
 };
+
+/** As that, and nobody can tell what has become of what was sent. */
+export const hurricane: Faults = { ...storm, doubtfulAnswer: 0.03, lateRequest: 0.005 };
 
 export const happens = (chance: Chance, probability: number): boolean =>
   probability > 0 && chance.random() < probability;

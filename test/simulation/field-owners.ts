@@ -4,12 +4,14 @@ import { at } from './selectors.ts';
 /** Who set which field of one object, well enough for controllers: lists are set as a whole. */
 export class FieldOwners {
   /** Manager → the fields that it holds, each a path written as JSON. */
-  readonly #fields = new Map<string, Set<string>>();
+  readonly #known = new Map<string, Set<string>>();
+  #entries: JsonObject[] | undefined;
+  /** Writes that nobody has asked about yet: most never are. */
+  #unread: { manager: string; before: JsonObject; after: JsonObject }[] = [];
 
   /** After a write that was no apply: what changed belongs to who changed it. */
   updated(manager: string, before: JsonObject, after: JsonObject): void {
-    const changed = leaves(after).filter((path) => !equalJson(at(before, path), at(after, path)));
-    for (const path of changed) this.#take(manager, path);
+    this.#unread.push({ manager, before, after });
   }
 
   /** The result of applying `wanted` to `live`, or the fields that others hold with other values. */
@@ -19,6 +21,7 @@ export class FieldOwners {
     wanted: JsonObject,
     force: boolean,
   ): { result: JsonObject } | { conflicts: { field: string; manager: string }[] } {
+    this.#entries = undefined;
     const paths = leaves(wanted);
     const conflicts = paths.flatMap((path) =>
       equalJson(at(live, path), at(wanted, path))
@@ -46,12 +49,27 @@ export class FieldOwners {
 
   /** As `metadata.managedFields` tells it. */
   get entries(): JsonObject[] {
+    if (this.#entries === undefined || this.#unread.length > 0) this.#entries = this.#told();
+    return this.#entries;
+  }
+
+  #told(): JsonObject[] {
     return [...this.#fields].map(([manager, fields]) => ({
       manager: manager.replace(' (update)', ''),
       operation: manager.endsWith(' (update)') ? 'Update' : 'Apply',
       fieldsType: 'FieldsV1',
       fieldsV1: tree([...fields].map((text): string[] => JSON.parse(text))),
     }));
+  }
+
+  get #fields(): Map<string, Set<string>> {
+    const unread = this.#unread;
+    this.#unread = [];
+    for (const { manager, before, after } of unread) {
+      const changed = leaves(after).filter((path) => !equalJson(at(before, path), at(after, path)));
+      for (const path of changed) this.#take(manager, path);
+    }
+    return this.#known;
   }
 
   #take(manager: string, path: readonly string[]): void {

@@ -1,5 +1,6 @@
 import { equalJson, isJsonObject, type JsonObject } from '../../src/api/json.ts';
 import { expired } from '../../src/api/status.ts';
+import { deepFreeze } from '../../src/runtime/freeze.ts';
 import { FieldOwners } from './field-owners.ts';
 
 /** The objects of a simulated server, by resource (`plural.group`) and then by `namespace/name`, and what happened to them. */
@@ -9,6 +10,8 @@ export class Store {
   readonly #listeners = new Set<(change: StoredChange) => void>();
   #history: StoredChange[] = [];
   #version = 1;
+  /** In whose name things are stored from now on. */
+  writer = 'somebody';
   #oldest = 1;
 
   get version(): number {
@@ -52,6 +55,8 @@ export class Store {
     if (before !== undefined && object !== undefined && equalJson(content(before), content(object))) return before;
     this.#version += 1;
     const after = withVersion(object ?? before ?? {}, this.#version);
+    // Everybody is shown the same one: who changes it shall hear of it.
+    deepFreeze(after);
     let objects = this.#resources.get(resource);
     if (objects === undefined) {
       objects = new Map();
@@ -59,7 +64,8 @@ export class Store {
     }
     if (object === undefined) objects.delete(key);
     else objects.set(key, after);
-    const change = { version: this.#version, resource, key, before, after, deleted: object === undefined };
+    const deleted = object === undefined;
+    const change = { version: this.#version, resource, key, before, after, deleted, by: this.writer };
     this.#history.push(change);
     for (const listener of this.#listeners) listener(change);
     return after;
@@ -98,6 +104,7 @@ export interface StoredChange {
   /** What it is now, or what it was last. */
   after: JsonObject;
   deleted: boolean;
+  by: string;
 }
 
 function withVersion(object: JsonObject, version: number): JsonObject {

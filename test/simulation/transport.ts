@@ -4,6 +4,7 @@ import { type System, sleep } from '../../src/runtime/clock.ts';
 import { refusal } from '../../src/runtime/refusal.ts';
 import { type ApiRequest, type ApiResponse, type Transport, Unreachable } from '../../src/runtime/transport.ts';
 import type { SimulatedApi } from './api.ts';
+import { asSent } from './as-sent.ts';
 import { type Faults, happens, within } from './faults.ts';
 import type { Stream } from './stream.ts';
 
@@ -11,6 +12,8 @@ export interface SimulatedTransportOptions {
   api: SimulatedApi;
   system: System;
   faults: Faults;
+  /** Who speaks, for those who read what happened. */
+  name: string;
 }
 
 const REFUSALS = [
@@ -23,15 +26,18 @@ const REFUSALS = [
 export class SimulatedTransport implements Transport {
   readonly #api: SimulatedApi;
   readonly #system: System;
+  readonly #name: string;
   readonly #streams = new Set<Stream>();
   /** May be changed while the simulation runs. */
   faults: Faults;
   #cut = false;
+  #dead = false;
   #outages = 0;
 
-  constructor({ api, system, faults }: SimulatedTransportOptions) {
+  constructor({ api, system, faults, name }: SimulatedTransportOptions) {
     this.#api = api;
     this.#system = system;
+    this.#name = name;
     this.faults = faults;
   }
 
@@ -47,23 +53,25 @@ export class SimulatedTransport implements Transport {
     for (const stream of this.#streams) stream.break(new Unreachable('the connection was lost'));
   }
 
-  async request(request: ApiRequest): Promise<ApiResponse> {
-    const { signal: _, ...content } = request;
-    const sent = structuredClone(content);
-    const outages = this.#outages + this.#api.outages;
-    await this.#travel(request);
-    this.#mayFail(request, this.faults.lostRequest, outages);
-    const answer = this.#refused() ?? this.#api.handle(sent);
-    await this.#travel(request);
-    this.#mayFail(request, this.faults.lostAnswer, outages);
-    return answer;
+  /** Whoever speaks is no more. What was sent before still arrives; no answer reaches anybody, and nothing more is said. */
+  kill(): void {
+    this.#dead = true;
+    for (const stream of this.#streams) stream.close();
+  }
+
+  request({ signal, ...request }: ApiRequest): Promise<ApiResponse> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
+    // Who gives up waiting does not call back a write that is on its way.
+    const follow = request.method === 'GET' ? signal : undefined;
+    return orAborted(this.#dead ? NEVER : this.#exchange(request, follow), signal);
   }
 
   async *stream(request: ApiRequest): AsyncGenerator<JsonObject, void, undefined> {
     const { signal } = request;
+    if (this.#dead) await orAborted(NEVER, signal).catch(() => {});
     const outages = this.#outages + this.#api.outages;
     try {
-      await this.#travel(request);
+      await this.#travel(signal);
       this.#mayFail(request, this.faults.lostRequest, outages);
     } catch (error) {
       if (signal?.aborted === true) return;
@@ -71,6 +79,7 @@ export class SimulatedTransport implements Transport {
     }
     const refused = this.#refused();
     if (refused !== undefined) throw refusal(refused.status, refused.body);
+    if (this.#dead) return;
     const { stream } = this.#api.watch(request, () => this.faults);
     const close = (): void => stream.close();
     signal?.addEventListener('abort', close);
@@ -86,7 +95,21 @@ export class SimulatedTransport implements Transport {
     }
   }
 
-  async #travel({ signal }: ApiRequest): Promise<void> {
+  async #exchange({ body, ...request }: ApiRequest, signal: AbortSignal | undefined): Promise<ApiResponse> {
+    const sent = body === undefined ? request : { ...request, body: asSent(body as object) };
+    const outages = this.#outages + this.#api.outages;
+    await this.#travel(signal);
+    if (happens(this.#system, this.faults.lateRequest))
+      await sleep(this.#system, this.#system.random() * LATEST, signal);
+    this.#mayFail(request, this.faults.lostRequest, outages);
+    const answer = this.#refused() ?? this.#api.handle(sent, this.#name);
+    await this.#travel(signal);
+    if (this.#dead) return NEVER;
+    this.#mayFail(request, this.faults.lostAnswer, outages);
+    return this.#doubted(request) ?? answer;
+  }
+
+  async #travel(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     const delay = within(this.#system, this.faults.delay);
     if (delay > 0) await sleep(this.#system, delay, signal);
@@ -102,7 +125,34 @@ export class SimulatedTransport implements Transport {
   #refused(): ApiResponse | undefined {
     if (!happens(this.#system, this.faults.refused)) return undefined;
     const [code, reason] = REFUSALS[Math.floor(this.#system.random() * REFUSALS.length)] ?? REFUSALS[0];
-    const { status } = new ApiError(code, reason, 'the simulated server has no time');
-    return { status: code, body: structuredClone({ ...status }) as unknown as JsonObject, warnings: [] };
+    return refusing(new ApiError(code, reason, 'the simulated server has no time'));
   }
+
+  #doubted({ method }: ApiRequest): ApiResponse | undefined {
+    if (method === 'GET' || !happens(this.#system, this.faults.doubtfulAnswer)) return undefined;
+    return refusing(new ApiError(504, 'Timeout', 'the simulated server did not answer in time'));
+  }
+}
+
+/** The longest that a request is under way, in milliseconds. */
+const LATEST = 60_000;
+
+const NEVER = new Promise<never>(() => {});
+
+const refusing = ({ code, status }: ApiError): ApiResponse => ({
+  status: code,
+  body: asSent({ ...status }),
+  warnings: [],
+});
+
+/** What comes of the promise; or, from the moment on in which nobody wants to know any more, that. */
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort);
+    const over = (): void => signal.removeEventListener('abort', abort);
+    promise.then(resolve, reject).finally(over);
+  });
 }

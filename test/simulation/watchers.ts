@@ -3,6 +3,7 @@ import { apiVersionOf, type Kind } from '../../src/api/kind.ts';
 import { ApiError } from '../../src/api/status.ts';
 import type { Cancel, System } from '../../src/runtime/clock.ts';
 import { Unreachable } from '../../src/runtime/transport.ts';
+import { asSent } from './as-sent.ts';
 import { type Faults, happens, within } from './faults.ts';
 import type { Matcher } from './selectors.ts';
 import type { Store, StoredChange } from './store.ts';
@@ -94,7 +95,7 @@ class OpenWatch implements Watcher {
         for (const change of this.#store.since(Number(version))) this.notice(change);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        this.#send('ERROR', structuredClone({ ...error.status }) as unknown as JsonObject);
+        this.#send('ERROR', asSent({ ...error.status }));
         this.end();
         return;
       }
@@ -126,8 +127,7 @@ class OpenWatch implements Watcher {
   }
 
   #send(type: string, object: JsonObject): void {
-    const line = structuredClone({ type, object });
-    this.stream.send(line, within(this.#system, this.#request.faults().eventDelay));
+    this.stream.send({ type, object }, within(this.#system, this.#request.faults().eventDelay));
   }
 
   #bookmarkLater(): void {

@@ -1,5 +1,5 @@
 import { Address } from '../api/address.ts';
-import { Node, UNDERLAY_ADDRESS } from '../api/core/node.ts';
+import { hostAddresses, Node } from '../api/core/node.ts';
 import { Prefix } from '../api/prefix.ts';
 import type { PodNetwork } from '../pods/host/pod-network.ts';
 import { type Controller, controller } from '../runtime/controller.ts';
@@ -43,11 +43,9 @@ export const podRoutes = ({ name, network, troubles }: PodRoutesOptions): Contro
   });
 
 /** The ranges of a node, each with the address of its family under which the node is reached from other hosts. */
-export function routesTo({ metadata, spec, status }: Node): { podCidr: string; via: string }[] {
-  const ranges = spec.podCIDRs ?? (spec.podCIDR === undefined ? [] : [spec.podCIDR]);
-  const underlay = metadata.annotations?.[UNDERLAY_ADDRESS];
-  const internal = (status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? [address] : []));
-  const known = [...(underlay === undefined ? [] : [underlay]), ...internal];
+export function routesTo(node: Node): { podCidr: string; via: string }[] {
+  const { podCIDR, podCIDRs: ranges = podCIDR === undefined ? [] : [podCIDR] } = node.spec;
+  const known = hostAddresses(node);
   return ranges.flatMap((podCidr) => {
     const family = Prefix.parse(podCidr)?.family;
     const via = known.find((address) => Address.parse(address)?.family === family);

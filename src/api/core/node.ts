@@ -34,3 +34,10 @@ export interface Taint {
 
 /** On a Node: the address that other hosts route to for its pods, where that is not its InternalIP. */
 export const UNDERLAY_ADDRESS = 'netloom.io/underlay-address';
+
+/** Under which other hosts reach it and its pods, the one first that they route to. */
+export function hostAddresses({ metadata, status }: Node): string[] {
+  const underlay = metadata.annotations?.[UNDERLAY_ADDRESS];
+  const internal = (status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? [address] : []));
+  return [...(underlay === undefined ? [] : [underlay]), ...internal];
+}

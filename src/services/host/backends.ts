@@ -10,18 +10,30 @@ export interface Backend {
   readonly isLocal: boolean;
 }
 
-/**
- * The endpoints that take connections: those that are ready; where none is, those that still serve while they end, so that a
- * Service whose last pods are being replaced answers on.
- */
-export function backendsOf(
+/** An endpoint that may take connections. */
+export interface Candidate {
+  readonly backend: Backend;
+  /** Ends already, but still serves. */
+  readonly isEnding: boolean;
+  /** Whether its host does not answer, seen from here. */
+  readonly isSilent: boolean;
+}
+
+/** This host, and what it knows of others. */
+export interface Viewpoint {
+  /** The name of the Node. */
+  readonly host: string;
+  readonly isSilent: (host: string) => boolean;
+}
+
+/** The endpoints of a port that take connections at all. */
+export function candidatesOf(
   slices: readonly EndpointSlice[],
   port: ServicePort,
   family: 'IPv4' | 'IPv6',
-  host: string,
-): Backend[] {
-  const ready = new Map<string, Backend>();
-  const ending = new Map<string, Backend>();
+  { host, isSilent }: Viewpoint,
+): Candidate[] {
+  const found = new Map<string, Candidate>();
   for (const slice of slices) {
     if (slice.addressType !== family) continue;
     const target = slice.ports?.find(
@@ -32,13 +44,37 @@ export function backendsOf(
       // Parsed, because it will be words of a script that root runs.
       const address = Address.parse(addresses[0] ?? '')?.toString();
       if (address === undefined || !Number.isInteger(target.port)) continue;
-      const backend = { address, port: target.port, isLocal: nodeName === host };
+      const isReady = conditions.ready ?? true;
+      if (!isReady && !(conditions.serving === true && conditions.terminating === true)) continue;
       const key = `${address} ${target.port}`;
-      if (conditions.ready ?? true) ready.set(key, backend);
-      else if (conditions.serving === true && conditions.terminating === true) ending.set(key, backend);
+      // Moving from one slice to another it is in both for a moment, and ready in one of them.
+      if (!isReady && found.has(key)) continue;
+      found.set(key, {
+        backend: { address, port: target.port, isLocal: nodeName === host },
+        isEnding: !isReady,
+        isSilent: nodeName !== undefined && nodeName !== host && isSilent(nodeName),
+      });
     }
   }
-  return [...(ready.size > 0 ? ready : ending).values()].sort(byAddress);
+  return [...found.values()];
+}
+
+/**
+ * Those that are ready, without those on silent hosts; where there is none, those that still serve while they end, so that a
+ * Service whose last pods are being replaced answers on; where all hosts are silent, it may be we who hear nothing.
+ */
+export function chosenOf(candidates: readonly Candidate[]): Backend[] {
+  const wishes: ((candidate: Candidate) => boolean)[] = [
+    ({ isEnding, isSilent }) => !isEnding && !isSilent,
+    ({ isSilent }) => !isSilent,
+    ({ isEnding }) => !isEnding,
+    () => true,
+  ];
+  for (const wish of wishes) {
+    const chosen = candidates.filter(wish);
+    if (chosen.length > 0) return chosen.map(({ backend }) => backend).sort(byAddress);
+  }
+  return [];
 }
 
 /** Every host makes the same list of the same endpoints. */

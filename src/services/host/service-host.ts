@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Address } from '../../api/address.ts';
+import { hostAddresses, Node } from '../../api/core/node.ts';
 import { Service } from '../../api/core/service.ts';
 import { EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
 import { Prefix } from '../../api/prefix.ts';
@@ -193,6 +194,10 @@ class RunningServiceHost implements ServiceHost {
       ...{ informers, system, log, node },
       host: { addresses: this.#addresses(), serviceCidrs, podCidrs },
       here: new Map([[API, here]]),
+      addressesOf: (name) => {
+        const found = informers.of(Node).cache.get({ namespace: '', name });
+        return found === undefined ? [] : hostAddresses(found);
+      },
       trouble: (message) => trouble?.('proxy', message),
     });
     this.#closers.push(() => proxy.stop());

@@ -95,6 +95,38 @@ describe('the proxy of Services', needsRoot, () => {
     assert.deepEqual(await whoAnswers('10.96.0.22', 80, 5), ['10.244.0.2']);
   });
 
+  it('leaves out pods on silent hosts where it has others, also such that end, and else hopes for them', async (t) => {
+    const told = await Told.start();
+    const service = serviceOf('dead', { clusterIP: '10.96.0.29' });
+    const ending = { ...pod(2), conditions: { ready: false, serving: true, terminating: true } };
+    for (const i of [1, 2, 3, 4]) await greeter(t, `10.244.0.${i}`);
+    const asked = async (...pods: Endpoint[]): Promise<string[]> => {
+      await told.set(service, [sliceOf('dead', pods)]);
+      return whoAnswers('10.96.0.29', 80, 30);
+    };
+    assert.deepEqual(await asked(pod(1), pod(4)), ['10.244.0.1', '10.244.0.4']);
+    told.silent.add('elsewhere');
+    assert.deepEqual(await asked(pod(1), pod(4)), ['10.244.0.4']);
+    assert.deepEqual(await asked(pod(1), ending), ['10.244.0.2']);
+    assert.deepEqual(await asked(pod(1), pod(3)), ['10.244.0.1', '10.244.0.3']);
+    told.silent.clear();
+    assert.deepEqual(await asked(pod(1), pod(4)), ['10.244.0.1', '10.244.0.4']);
+  });
+
+  it('asks pods of this host that end, where only those may be asked from outside', async (t) => {
+    const told = await Told.start();
+    const ports = [{ port: 80, nodePort: 30_081 }];
+    const service = serviceOf('local', { clusterIP: '10.96.0.28', ports, externalTrafficPolicy: 'Local' });
+    const ending = { ...pod(2), conditions: { ready: false, serving: true, terminating: true } };
+    const localChoice = (): string => execFileSync('nft', ['list', 'table', 'inet', TABLE], { encoding: 'utf8' });
+    await told.set(service, [sliceOf('local', [pod(1), ending])]);
+    assert.equal(localChoice().match(/10\.244\.0\.2 \. 8080/g)?.length, 1);
+    await told.set(service, [sliceOf('local', [pod(1), pod(4), ending])]);
+    assert.equal(localChoice().match(/10\.244\.0\.2 \. 8080/g), null);
+    for (const i of [1, 2, 4]) await greeter(t, `10.244.0.${i}`);
+    assert.deepEqual(await whoAnswers('10.96.0.28', 80, 30), ['10.244.0.1', '10.244.0.4']);
+  });
+
   it('refuses at once what nobody answers: a Service without pods, and an address that no Service has', async () => {
     const told = await Told.start();
     await told.set(serviceOf('lonely', { clusterIP: '10.96.0.23' }), []);
@@ -149,6 +181,8 @@ describe('the proxy of Services', needsRoot, () => {
 
 /** A table, and what the kernel was told through it. */
 class Told {
+  /** Hosts that do not answer. */
+  readonly silent = new Set<string>();
   readonly #table = new ProxyTable({
     addresses: { IPv4: '192.0.2.1', IPv6: 'fd00:2::1' },
     serviceCidrs: ['10.96.0.0/16', 'fd00:96::/112'],
@@ -163,7 +197,10 @@ class Told {
 
   /** Without slices the Service is gone. */
   async set(service: Service, slices: EndpointSlice[] | undefined): Promise<string> {
-    const rules = slices === undefined ? NO_RULES : rulesOf(service, slices, 'here');
+    const rules =
+      slices === undefined
+        ? NO_RULES
+        : rulesOf(service, slices, { host: 'here', isSilent: (host) => this.silent.has(host) });
     const { script, gone } = this.#table.change(service.metadata.name, rules);
     if (script !== '') await runNftScript(script);
     for (const { address } of gone) await forgetConnections(['--proto', 'udp', '--reply-src', address]);

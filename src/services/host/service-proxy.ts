@@ -8,6 +8,7 @@ import type { Informers } from '../../runtime/informers.ts';
 import { asError, type Log } from '../../runtime/log.ts';
 import { keyOfObject, refOfKey } from '../../runtime/ref.ts';
 import type { Backend } from './backends.ts';
+import { HostWatch } from './host-watch.ts';
 import { type ProxyChange, ProxyTable } from './proxy-table.ts';
 import type { ProxyHost } from './proxy-words.ts';
 import { type Entry, NO_RULES, rulesOf, type ServiceRules } from './service-rules.ts';
@@ -21,6 +22,8 @@ export interface ServiceProxyOptions {
   readonly host: ProxyHost;
   /** Services that are answered on this very host, whatever their endpoints are: where, by namespace/name. */
   readonly here?: ReadonlyMap<string, readonly { readonly address: string; readonly port: number }[]>;
+  /** Where other hosts are reached, to see whether they are silent; they are not looked after without it. */
+  readonly addressesOf?: (node: string) => readonly string[];
   /** Told what is wrong, and that nothing is any more. */
   readonly trouble?: (message: string | undefined) => void;
 }
@@ -34,6 +37,9 @@ export class ServiceProxy {
   readonly #services;
   readonly #slices;
   readonly #waiting = new Set<string>();
+  readonly #hosts: HostWatch;
+  /** Other hosts with endpoints → in how many slices. */
+  readonly #slicesOn = new Map<string, number>();
   readonly #end = new AbortController();
   #table: ProxyTable | undefined;
   #working: Promise<void> | undefined;
@@ -43,6 +49,8 @@ export class ServiceProxy {
     this.#options = options;
     this.#services = options.informers.of(Service);
     this.#slices = options.informers.of(EndpointSlice);
+    const { system, log, addressesOf = () => [] } = options;
+    this.#hosts = new HostWatch({ system, log, addressesOf, changed: (host) => this.#wakeHost(host) });
   }
 
   /** Resolves when the kernel knows all Services that there are now. */
@@ -50,6 +58,7 @@ export class ServiceProxy {
     await Promise.all([this.#services.whenSynced(), this.#slices.whenSynced()]);
     this.#services.onChange(({ before, now }) => this.#wake(now ?? before));
     this.#slices.onChange(({ before, now }) => {
+      this.#watchHosts(before, now);
       for (const slice of [before, now]) for (const key of serviceOf(slice)) this.#wakeKey(key);
     });
     await this.#working;
@@ -58,7 +67,33 @@ export class ServiceProxy {
   /** What the kernel has been told stays: pods go on while the agent is replaced. */
   async stop(): Promise<void> {
     this.#end.abort();
+    this.#hosts.close();
     await this.#working;
+  }
+
+  #watchHosts(before: EndpointSlice | undefined, now: EndpointSlice | undefined): void {
+    if (this.#end.signal.aborted) return;
+    const [old, fresh] = [hostsOf(before), hostsOf(now)];
+    for (const host of fresh) {
+      if (old.has(host) || host === this.#options.node) continue;
+      this.#slicesOn.set(host, (this.#slicesOn.get(host) ?? 0) + 1);
+      this.#hosts.watch(host);
+    }
+    for (const host of old) {
+      if (fresh.has(host) || host === this.#options.node) continue;
+      const count = (this.#slicesOn.get(host) ?? 1) - 1;
+      if (count > 0) this.#slicesOn.set(host, count);
+      else {
+        this.#slicesOn.delete(host);
+        this.#hosts.forget(host);
+      }
+    }
+  }
+
+  #wakeHost(host: string): void {
+    for (const slice of this.#slices.cache.by(byHost, host)) {
+      for (const key of serviceOf(slice)) this.#wakeKey(key);
+    }
   }
 
   #wake(service: Service | undefined): void {
@@ -114,7 +149,10 @@ export class ServiceProxy {
     if (service === undefined) return NO_RULES;
     const here = this.#options.here?.get(key);
     const slices = here === undefined ? this.#slices.cache.by(byService, key) : [sliceHere(service, here)];
-    return rulesOf(service, slices, this.#options.node);
+    return rulesOf(service, slices, {
+      host: this.#options.node,
+      isSilent: (host) => this.#hosts.isSilent(host),
+    });
   }
 
   /** Of UDP only: a client that goes on talking to who has gone would never notice. */
@@ -137,6 +175,11 @@ function asked({ key, kind }: Entry): string[] {
   const port = `--proto udp --orig-port-dst ${words.at(-1)}`;
   return [kind === 'node-port' ? port : `${port} --orig-dst ${words[0]}`];
 }
+
+const hostsOf = (slice: EndpointSlice | undefined): ReadonlySet<string> =>
+  new Set((slice?.endpoints ?? []).flatMap(({ nodeName = '' }) => (nodeName === '' ? [] : [nodeName])));
+
+const byHost = index(EndpointSlice, (slice) => [...hostsOf(slice)]);
 
 const byService = index(EndpointSlice, (slice) => serviceOf(slice));
 

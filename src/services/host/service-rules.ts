@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Address } from '../../api/address.ts';
 import type { Service, ServicePort } from '../../api/core/service.ts';
 import type { EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
-import { type Backend, backendsOf, isProxied } from './backends.ts';
+import { type Backend, candidatesOf, chosenOf, isProxied, type Viewpoint } from './backends.ts';
 
 export type Family = 'IPv4' | 'IPv6';
 
@@ -34,12 +34,12 @@ export interface ServiceRules {
 
 export const NO_RULES: ServiceRules = { choices: new Map(), entries: [] };
 
-export function rulesOf(service: Service, slices: readonly EndpointSlice[], host: string): ServiceRules {
+export function rulesOf(service: Service, slices: readonly EndpointSlice[], from: Viewpoint): ServiceRules {
   if (!isProxied(service)) return NO_RULES;
   const choices = new Map<string, Choice>();
   const entries: Entry[] = [];
   for (const port of service.spec.ports ?? []) {
-    for (const family of familiesOf(service)) addPort(service, port, family, slices, host, choices, entries);
+    for (const family of familiesOf(service)) addPort(service, port, family, slices, from, choices, entries);
   }
   return { choices, entries };
 }
@@ -49,15 +49,17 @@ function addPort(
   port: ServicePort,
   family: Family,
   slices: readonly EndpointSlice[],
-  host: string,
+  from: Viewpoint,
   choices: Map<string, Choice>,
   entries: Entry[],
 ): void {
   const protocol = PROTOCOLS[port.protocol ?? 'TCP'];
   if (protocol === undefined || !Number.isInteger(port.port)) return;
   const byClient = spec.sessionAffinity === 'ClientIP';
-  const all = backendsOf(slices, port, family, host);
-  const local = all.filter(({ isLocal }) => isLocal);
+  const candidates = candidatesOf(slices, port, family, from);
+  const all = chosenOf(candidates);
+  // By itself: where this host alone is asked, its pods that end go on although others elsewhere are ready.
+  const local = chosenOf(candidates.filter(({ backend }) => backend.isLocal));
   const id = `${metadata.namespace}/${metadata.name}:${port.name ?? ''}/${protocol}/${family}`;
   const choose = (suffix: string, backends: readonly Backend[]): string => {
     const name = `c${createHash('sha256').update(`${id}${suffix}`).digest('hex').slice(0, 16)}`;

@@ -14,7 +14,9 @@ import {
   inNetworkNamespace,
   removeNetworkNamespace,
 } from '../../src/linux/network-namespace.ts';
+import type { Client } from '../../src/runtime/client.ts';
 import { kubectl } from '../kubectl/kubectl.ts';
+import { MachineApi } from './machine-api.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/netloom', import.meta.url));
 
@@ -34,6 +36,7 @@ export class MachineInTest {
     changeLink(netlink, 'lo', { up: true });
   });
   #kubectl = '';
+  #api: MachineApi | undefined;
   up: Process | undefined;
   agent: Process | undefined;
 
@@ -59,6 +62,17 @@ export class MachineInTest {
   /** Its kubectl, for what takes more than its words. */
   get program(): string {
     return this.#kubectl;
+  }
+
+  /** Its network, by its path. */
+  get network(): string {
+    return this.#namespace;
+  }
+
+  /** Of its API, as an administrator, from outside. */
+  async client(): Promise<Client> {
+    this.#api ??= await MachineApi.reach(this.#namespace, this.kubeconfig);
+    return this.#api.client;
   }
 
   get kubeconfig(): string {
@@ -136,6 +150,7 @@ export class MachineInTest {
 
   /** Leaves nothing, whatever happened. */
   async destroy(): Promise<void> {
+    this.#api?.close();
     await this.end('agent', 'SIGKILL');
     if (existsSync(join(this.folder, 'run'))) {
       await this.attempt(PROGRAM, ['agent', '--name', this.name, ...this.places, '--kubeconfig', '/none', '--remove']);

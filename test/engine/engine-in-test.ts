@@ -109,12 +109,16 @@ export function at(value: Json | undefined, path: string): Json | undefined {
 }
 
 /** Asks until the answer satisfies; what is promised "soon" has ten seconds. */
-export async function eventually<T>(ask: () => Promise<T>, satisfies: (answer: T) => boolean): Promise<T> {
-  const end = Date.now() + 10_000;
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  satisfies: (answer: T) => boolean,
+  within = 10_000,
+): Promise<T> {
+  const end = Date.now() + within;
   for (;;) {
     const answer = await ask();
     if (satisfies(answer)) return answer;
-    if (Date.now() > end) throw new Error(`still not so after 10 s: ${JSON.stringify(answer)}`);
+    if (Date.now() > end) throw new Error(`still not so after ${within / 1000} s: ${JSON.stringify(answer)}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -5,10 +5,8 @@ import { describe, test } from 'node:test';
 import { eventually } from '../../../test/engine/engine-in-test.ts';
 import { ConfigMap, Secret } from '../../api/core/config.ts';
 import { needsRoot } from '../../linux/network.fixture.ts';
-import { hasNetwork, NAMESPACE, RealHost, shell, statusIn } from './real-host.fixture.ts';
-
-/** Ends at once when it is asked to: the first process of a namespace does not do so by itself. */
-const STAY = 'trap "exit 0" TERM; while :; do sleep 0.1; done';
+import { NAMESPACE, STAY, shell, statusIn } from './pods-by-api.fixture.ts';
+import { hasNetwork, RealHost } from './real-host.fixture.ts';
 
 describe('a pod on a real host', needsRoot, () => {
   test('runs a command of the host, and nothing is left when it is deleted', async (t) => {

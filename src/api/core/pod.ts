@@ -17,6 +17,8 @@ export interface PodSpec {
   hostNetwork?: boolean;
   hostPID?: boolean;
   hostIPC?: boolean;
+  hostUsers?: boolean;
+  runtimeClassName?: string;
   shareProcessNamespace?: boolean;
   restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   terminationGracePeriodSeconds?: number;
@@ -52,6 +54,7 @@ export interface Container {
   ports?: { name?: string; containerPort: number; hostPort?: number; hostIP?: string; protocol?: string }[];
   resources?: { limits?: Record<string, string>; requests?: Record<string, string> };
   volumeMounts?: VolumeMount[];
+  volumeDevices?: { name: string; devicePath: string }[];
   /** Of an init container: `Always` makes it a sidecar. */
   restartPolicy?: 'Always';
   livenessProbe?: Probe;
@@ -88,6 +91,7 @@ export interface VolumeMount {
   readOnly?: boolean;
   subPath?: string;
   subPathExpr?: string;
+  mountPropagation?: 'None' | 'HostToContainer' | 'Bidirectional';
 }
 
 export interface KeyToPath {
@@ -152,6 +156,13 @@ export interface PodSecurityContext {
   fsGroup?: number;
   supplementalGroups?: number[];
   sysctls?: { name: string; value: string }[];
+  seccompProfile?: Profile;
+  appArmorProfile?: Profile;
+}
+
+export interface Profile {
+  type: 'Localhost' | 'RuntimeDefault' | 'Unconfined';
+  localhostProfile?: string;
 }
 
 export interface SecurityContext {
@@ -162,6 +173,9 @@ export interface SecurityContext {
   allowPrivilegeEscalation?: boolean;
   readOnlyRootFilesystem?: boolean;
   capabilities?: { add?: string[]; drop?: string[] };
+  procMount?: 'Default' | 'Unmasked';
+  seccompProfile?: Profile;
+  appArmorProfile?: Profile;
 }
 
 export interface Toleration {

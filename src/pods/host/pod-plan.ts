@@ -167,8 +167,10 @@ class Course implements Moves {
     return this.#wakeAt;
   }
 
+  /** One that cannot be started keeps nobody waiting. */
   isStarting({ name }: Container): boolean {
-    return factsOf(this.#facts, name).starting || this.steps.some((step) => isStartOf(step, name));
+    const { starting, obstacle } = factsOf(this.#facts, name);
+    return starting || (obstacle === undefined && this.steps.some((step) => isStartOf(step, name)));
   }
 
   keep(container: Container, isToRunAgain: (exitCode: number) => boolean): void {

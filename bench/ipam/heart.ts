@@ -8,7 +8,7 @@ import { Address } from '../../src/api/address.ts';
 import { Prefix } from '../../src/api/prefix.ts';
 import { FreeSpace } from '../../src/ledger/free-space.ts';
 import { Pool } from '../../src/ledger/pool.ts';
-import type { Row } from './row.ts';
+import type { Row } from '../shared/row.ts';
 
 interface Measured {
   readonly range: string;

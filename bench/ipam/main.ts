@@ -6,13 +6,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { disk } from '../shared/disk.ts';
+import { flatRow, oneMore } from '../shared/one-more.ts';
+import { printRow, type Row } from '../shared/row.ts';
 import { createToReady, writes } from './create-to-ready.ts';
-import { disk } from './disk.ts';
 import { heart } from './heart.ts';
-import { flatRow, oneMore } from './one-more.ts';
 import { prepare } from './prepared.ts';
 import { restart } from './restart.ts';
-import { printRow, type Row } from './row.ts';
 import { services } from './services.ts';
 import { createIPSet, IPSETS, isReady } from './world.ts';
 

@@ -6,9 +6,9 @@ import { AddressBlock, blockName, blockPrefix } from '../../src/api/netloom.io/a
 import { IPSet } from '../../src/api/network.openstack.org/ipset.ts';
 import { Reservation } from '../../src/api/network.openstack.org/reservation.ts';
 import { Store } from '../../src/engine/store/store.ts';
-import { Load } from './load.ts';
-import { Netloom } from './netloom.ts';
-import { Sightings } from './watch.ts';
+import { Load } from '../shared/load.ts';
+import { Netloom } from '../shared/netloom.ts';
+import { Sightings } from '../shared/watch.ts';
 import { createIPSet, createNetConfig, IPSETS, isReady, NETWORKS } from './world.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { Load } from './load.ts';
-import { Netloom } from './netloom.ts';
-import type { Row } from './row.ts';
-import { Samples } from './samples.ts';
-import { Sightings } from './watch.ts';
+import { Load } from '../shared/load.ts';
+import { Netloom } from '../shared/netloom.ts';
+import type { Row } from '../shared/row.ts';
+import { Samples } from '../shared/samples.ts';
+import { Sightings } from '../shared/watch.ts';
 import { createIPSet, IPSETS, isReady, revision } from './world.ts';
 
 interface Restart {

@@ -1,8 +1,8 @@
-import { Load } from './load.ts';
-import { Netloom } from './netloom.ts';
-import { growth, notesOf, oneMore, type Subject } from './one-more.ts';
-import type { Row } from './row.ts';
-import { Sightings } from './watch.ts';
+import { Load } from '../shared/load.ts';
+import { Netloom } from '../shared/netloom.ts';
+import { growth, notesOf, oneMore, type Subject } from '../shared/one-more.ts';
+import type { Row } from '../shared/row.ts';
+import { Sightings } from '../shared/watch.ts';
 import { createPool, createService, isServed, SERVICES } from './world.ts';
 
 const subject: Subject = { collection: SERVICES, create: createService, isDone: isServed };

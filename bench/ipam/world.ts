@@ -1,7 +1,7 @@
 import { customResourceDefinition } from '../../src/api/crd.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { allKinds } from '../../src/api/kinds.ts';
-import type { Load } from './load.ts';
+import type { Load } from '../shared/load.ts';
 
 export const NETWORKS = ['CtlPlane', 'InternalApi', 'Storage', 'Tenant', 'External'];
 

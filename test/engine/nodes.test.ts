@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { enrol } from '../../src/agent/enrol.ts';
 import { IdentityFiles } from '../../src/agent/identity-files.ts';
+import { obtain } from '../../src/agent/signing.ts';
 import type { JsonObject } from '../../src/api/json.ts';
 import { Client } from '../../src/runtime/client.ts';
 import { HttpTransport } from '../../src/runtime/http-transport.ts';
@@ -244,5 +245,104 @@ describe('what a node may do', () => {
     const bind = { apiVersion: 'v1', kind: 'Binding', metadata: { name: 'other' }, target: { name: 'h1' } };
     assert.equal((await ask('POST', `${PODS}/other/binding`, bind)).status, 403);
     assert.equal((await ask('GET', `${PODS}/mine/log`)).status, 403);
+  });
+
+  test('evicts its own pods, and leaves no trace on those of others', async () => {
+    const eviction = (name: string) => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } });
+    const before = at((await api.get(`${PODS}/other`)).body, 'metadata.resourceVersion');
+    await refuses(
+      ask('POST', `${PODS}/other/eviction`, eviction('other')),
+      'pods "other" is forbidden: node "h1" can only evict pods with spec.nodeName set to itself',
+    );
+    assert.equal(at((await api.get(`${PODS}/other`)).body, 'metadata.resourceVersion'), before);
+    await made(await api.post(PODS, pod('leaving', 'h1')));
+    made(await ask('POST', `${PODS}/leaving/eviction`, eviction('leaving')));
+  });
+
+  test('changes nothing of a pod but its status, whichever way it writes', async () => {
+    const { body: before } = await api.get(`${PODS}/mine`);
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'h1', uid: 'x' }];
+    const tries: [string, JsonObject][] = [
+      ['its owners', { metadata: { ownerReferences } }],
+      ['its name', { metadata: { name: 'other' } }],
+      ['its host', { spec: { nodeName: 'h2' } }],
+      ['what it runs', { spec: { containers: [{ name: 'c', image: 'evil' }] } }],
+      ['what it reads', { spec: { volumes: [{ name: 'v', secret: { secretName: 'elsewhere' } }] } }],
+    ];
+    for (const [, body] of tries) await patch(`${PODS}/mine/status`, body);
+    for (const [what, body] of tries) assert.equal((await patch(`${PODS}/mine`, body)).status, 403, what);
+    const { body: after } = await api.get(`${PODS}/mine`);
+    assert.deepEqual(after['spec'], before['spec']);
+    assert.equal(at(after, 'metadata.ownerReferences'), undefined);
+    assert.ok((await ask('PUT', `${PODS}/mine/ephemeralcontainers`, before)).status >= 400);
+    assert.equal((await ask('GET', `${CORE}/secrets/elsewhere`)).status, 403);
+  });
+
+  test('does nothing to many objects at once, nor to others by a name of its own', async () => {
+    for (const path of ['pods', 'secrets', 'configmaps', 'services', 'events', 'serviceaccounts']) {
+      assert.equal((await ask('DELETE', `${CORE}/${path}`)).status, 403, path);
+    }
+    assert.equal((await ask('DELETE', NODES)).status, 403);
+    assert.equal((await ask('DELETE', LEASES)).status, 403);
+    const stolen = { ...node('h1'), metadata: { name: 'h2', labels: { a: 'b' } } };
+    for (const path of ['h1', 'h2']) {
+      const { status } = await ask('PUT', `${NODES}/${path}`, stolen);
+      assert.ok(status === 400 || status === 403, `${path} ${status}`);
+    }
+    const apply = { path: `${NODES}/h2?fieldManager=x&force=true`, contentType: 'application/apply-patch+yaml' };
+    assert.equal(
+      (await host.request({ method: 'PATCH', ...apply, body: node('h2', { labels: { a: 'b' } }) })).status,
+      403,
+    );
+    assert.equal(at((await api.get(`${NODES}/h2`)).body, 'metadata.labels.a'), undefined);
+  });
+
+  test('gets tokens for its own pods alone, and certificates as nobody but itself', async () => {
+    const account = `${CORE}/serviceaccounts/default/token`;
+    const uid = async (name: string) => String(at((await api.get(`${PODS}/${name}`)).body, 'metadata.uid'));
+    const request = (name: string, uid: string): JsonObject => ({
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid } },
+    });
+    made(await ask('POST', account, request('mine', await uid('mine'))));
+    const refused: [string, JsonObject][] = [
+      ['of a pod elsewhere', request('other', await uid('other'))],
+      ['of a pod with the UID of another', request('mine', await uid('other'))],
+      ['bound to nothing', { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }],
+      [
+        'bound to its node',
+        {
+          apiVersion: 'authentication.k8s.io/v1',
+          kind: 'TokenRequest',
+          spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Node', name: 'h1', uid: 'x' } },
+        },
+      ],
+    ];
+    for (const [what, body] of refused) assert.equal((await ask('POST', account, body)).status, 403, what);
+    const client = new Client({ transport: host, fieldManager: 'test' });
+    const subjects = [
+      { commonName: 'system:node:h2', organization: 'system:nodes' },
+      { commonName: 'system:node:h1', organization: 'system:masters' },
+      { commonName: 'kube-apiserver', organization: 'system:nodes' },
+    ];
+    for (const subject of subjects) {
+      const wish = { ...subject, hosts: [], purpose: 'client' } as const;
+      await assert.rejects(obtain(wish, { client, system, approve: false, patience: 300 }), subject.commonName);
+      await assert.rejects(obtain(wish, { client, system, approve: true, patience: 300 }), /forbidden|may only|must/i);
+    }
+  });
+
+  test('speaks for nobody else, and makes nobody anything', async () => {
+    const roles = '/apis/rbac.authorization.k8s.io/v1';
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' };
+    const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'system:node:h1' }];
+    const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding', metadata: { name: 'x' } };
+    assert.equal((await ask('POST', `${roles}/clusterrolebindings`, { ...binding, roleRef, subjects })).status, 403);
+    const asAdmin = { 'impersonate-user': 'kubernetes-admin', 'impersonate-group': 'system:masters' };
+    await assert.rejects(
+      host.upgrade({ method: 'GET', path: '/api/v1/secrets' }, asAdmin),
+      /User \\?"system:node:h1\\?" cannot impersonate/,
+    );
   });
 });

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../api/json.ts';
+import type { ApiObject } from '../../api/object.ts';
 import { ApiError, badRequest, forbidden, internalError, notFound } from '../../api/status.ts';
 import { selects } from '../builtin/label-selectors.ts';
 import {
@@ -37,6 +38,7 @@ export async function evict(
     const version = context.store.newest(endpoint.resource.id, namespace, name);
     if (version === undefined) throw notFound(endpoint.resource, name);
     const pod = objectOf(endpoint, version);
+    await requireLeave(context, target, pod, options);
     try {
       if (!isCounted && !isGoingAnyway(pod)) isCounted = await askBudget(context, namespace, pod, options);
       if (!options.dryRun) await markAsTarget(context, target, version, pod);
@@ -47,6 +49,18 @@ export async function evict(
     }
   }
   await remove(context, { ...target, subresource: '' }, wishes, options);
+}
+
+/** Before anything is counted or marked: whoever may not evict this pod leaves no trace on it. */
+async function requireLeave(
+  { admission }: Context,
+  { endpoint, namespace, name }: Target,
+  pod: JsonObject,
+  { dryRun, user, warnings }: WriteOptions,
+): Promise<void> {
+  const oldObject = pod as unknown as ApiObject;
+  const request = { operation: 'CREATE', subresource: 'eviction', namespace, name, dryRun, user, oldObject } as const;
+  warnings.push(...(await admission.validate(endpoint.resource, request)));
 }
 
 /** Pods that do no work yet, or no more, are missed by nobody. */

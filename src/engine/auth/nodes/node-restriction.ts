@@ -25,7 +25,7 @@ interface Written extends Pick<AdmissionRequest, 'operation' | 'subresource' | '
 
 /** Lets nodes write what belongs to them and nothing else, in the words of Kubernetes' NodeRestriction. */
 export const nodeRestriction: readonly Admission[] = [
-  restrict(Pod, ofPod, ['status']),
+  restrict(Pod, ofPod, ['status', 'eviction']),
   restrict(Node, ofNode, ['status']),
   restrict(Lease, ofLease),
   ...ownKinds.map(({ kind, hostOf }) =>
@@ -67,6 +67,9 @@ function ofPod(node: string, { operation, subresource, now, before }: Written): 
     return changedLabels(labelsOf(now), labelsOf(before)).length === 0
       ? undefined
       : `node "${node}" cannot update labels through pod status`;
+  }
+  if (subresource === 'eviction') {
+    return nodeOf(before) === node ? undefined : `node "${node}" can only evict pods with spec.nodeName set to itself`;
   }
   if (operation === 'CREATE') return ofMirror(node, now);
   if (operation === 'UPDATE') {

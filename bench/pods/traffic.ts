@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Row } from '../shared/row.ts';
+import { Samples } from '../shared/samples.ts';
+import { Sightings } from '../shared/watch.ts';
+import { type BenchLab, PODS, run } from './bench-lab.ts';
+import { PlainPath } from './plain-path.ts';
+
+const SECONDS = 2;
+
+/** From a pod to a pod on another host, by turns with a path of the same shape that has nothing of Netloom on it. */
+export async function traffic(lab: BenchLab, rounds: number): Promise<Row> {
+  const [here = '', there = ''] = lab.hosts;
+  const running = await Sightings.open(lab.netloom.kubeconfig, PODS, (line) => line.includes('"phase":"Running"'));
+  await lab.createPod('asks', here, ['sleep', 'infinity']);
+  await lab.createPod('serves', there, ['iperf3', '--server']);
+  await Promise.all(['asks', 'serves'].map((name) => running.of(name)));
+  running.close();
+  const [asks, serves] = await Promise.all([lab.pod('asks'), lab.pod('serves')]);
+  await using plain = await PlainPath.make();
+  const pods: number[] = [];
+  const wires: number[] = [];
+  for (let i = 0; i < rounds; i += 1) {
+    pods.push(await gigabits(`netloom-pod-${asks.uid}`, serves.ip));
+    wires.push(await gigabits(plain.client, plain.server));
+  }
+  await lab.deletePods(['asks', 'serves']);
+  const [ours, compared] = [new Samples(pods), new Samples(wires)];
+  const share = ours.median / compared.median;
+  return {
+    work: 'pod to pod across two hosts against plain routed veth (iperf3)',
+    goal: 'at least 95 %',
+    measured: `${(share * 100).toFixed(0)} %: ${ours.text(1)} against ${compared.text(1)} Gbit/s`,
+    holds: share >= 0.95,
+  };
+}
+
+/** What a sender in a network namespace gets through to a server, which may still be starting. */
+export async function gigabits(namespace: string, server: string): Promise<number> {
+  const words = [`--net=/run/netns/${namespace}`, 'iperf3', '--client', server, '--time', `${SECONDS}`, '--json'];
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const { end } = JSON.parse(await run('nsenter', words));
+      return end.sum_received.bits_per_second / 1e9;
+    } catch (error) {
+      if (attempt === 20) throw error;
+      await sleep(100);
+    }
+  }
+}
+
+/** A server in a network namespace, until its end is awaited. */
+export function serve(namespace: string): AsyncDisposable {
+  const child = spawn('nsenter', [`--net=/run/netns/${namespace}`, 'iperf3', '--server'], { stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

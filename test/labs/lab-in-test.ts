@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { netloom, RunningNetloom } from '../end-to-end/netloom.ts';
+import { type Finished, netloom, RunningNetloom } from '../end-to-end/netloom.ts';
 import type { Result } from '../kubectl/kubectl.ts';
 import { kubectlFor } from '../kubectl/kubectl.ts';
 
@@ -21,24 +21,22 @@ export const noLabs: string | false = process.getuid?.() === 0 ? false : 'labs t
 export class LabInTest {
   netloom: RunningNetloom;
   readonly name: string;
+  readonly #document: string;
   readonly #kubectl: Awaited<ReturnType<typeof kubectlFor>>;
 
-  private constructor(running: RunningNetloom, name: string, kubectl: Awaited<ReturnType<typeof kubectlFor>>) {
+  private constructor(running: RunningNetloom, document: string, kubectl: Awaited<ReturnType<typeof kubectlFor>>) {
     this.netloom = running;
-    this.name = name;
+    this.name = `t${randomUUID().slice(0, 6)}`;
+    this.#document = document;
     this.#kubectl = kubectl;
   }
 
   /** @param document what follows `lab: NAME` in the file of a lab; `@` stands for what makes names of hosts unique */
   static async start(document: string): Promise<LabInTest> {
     const running = await RunningNetloom.start('up');
-    const lab = new LabInTest(
-      running,
-      `t${randomUUID().slice(0, 6)}`,
-      await kubectlFor({ kubeconfig: running.kubeconfig }),
-    );
+    const lab = new LabInTest(running, document, await kubectlFor({ kubeconfig: running.kubeconfig }));
     try {
-      await lab.run(['lab', 'up', '-'], `lab: ${lab.name}\n${document.replaceAll('@', lab.host(''))}`);
+      await lab.upAgain();
       return lab;
     } catch (error) {
       await lab.stop();
@@ -49,6 +47,16 @@ export class LabInTest {
   /** The whole name of what the document calls `@name`: no two labs of a machine may have hosts of one name. */
   host(name: string): string {
     return `${this.name}-${name}`;
+  }
+
+  /** As `netloom lab up` of its file, or of another one. */
+  async upAgain(document = this.#document): Promise<void> {
+    await this.run(['lab', 'up', '-'], this.written(document));
+  }
+
+  /** What is in its file. */
+  written(document = this.#document): string {
+    return `lab: ${this.name}\n${document.replaceAll('@', this.host(''))}`;
   }
 
   async stop(): Promise<void> {
@@ -63,9 +71,14 @@ export class LabInTest {
     this.netloom = await RunningNetloom.start('up', { directory, listen: new URL(url).host });
   }
 
+  /** Runs a `netloom` command. */
+  tried(words: readonly string[], input = ''): Promise<Finished> {
+    return netloom(words, { env: { KUBECONFIG: this.netloom.kubeconfig }, input });
+  }
+
   /** Runs a `netloom` command that must succeed. */
   async run(words: readonly string[], input = ''): Promise<string> {
-    const { code, stdout, stderr } = await netloom(words, { env: { KUBECONFIG: this.netloom.kubeconfig }, input });
+    const { code, stdout, stderr } = await this.tried(words, input);
     assert.equal(code, 0, `netloom ${words.join(' ')} → ${code}: ${stderr}${stdout}`);
     return stdout;
   }
@@ -82,16 +95,23 @@ export class LabInTest {
     return stdout;
   }
 
+  async becomesReady(host: string, wanted: boolean): Promise<void> {
+    const condition = '{.status.conditions[?(@.type=="Ready")].status}';
+    await this.eventually(
+      () => this.ok(`get node ${host} -o jsonpath=${condition}`),
+      (status) => (status === 'True') === wanted,
+      100,
+    );
+  }
+
   /** Runs a command in the network of a host, until it ends or `signal` ends it. */
-  async on(host: string, words: readonly string[], { signal }: { signal?: AbortSignal } = {}): Promise<Result> {
-    const child = spawn('nsenter', [`--net=/run/netns/netloom-lab-${this.name}-${host}`, ...words], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      ...(signal === undefined ? {} : { signal }),
-    });
-    child.on('error', () => {});
-    const ended = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? -1)));
-    const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    return { stdout, stderr, code };
+  on(host: string, words: readonly string[], options: { signal?: AbortSignal } = {}): Promise<Result> {
+    return inNetwork(`netloom-lab-${this.name}-${host}`, words, options);
+  }
+
+  /** Runs a command in the network of a pod, whatever the API and agents do. */
+  inPod(uid: string, words: readonly string[], options: { signal?: AbortSignal } = {}): Promise<Result> {
+    return inNetwork(`netloom-pod-${uid}`, words, options);
   }
 
   /** Asks until the answer satisfies, for as long as ten times what is promised. */
@@ -104,6 +124,21 @@ export class LabInTest {
       await sleep(50);
     }
   }
+}
+
+async function inNetwork(
+  namespace: string,
+  words: readonly string[],
+  { signal }: { signal?: AbortSignal },
+): Promise<Result> {
+  const child = spawn('nsenter', [`--net=/run/netns/${namespace}`, ...words], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(signal === undefined ? {} : { signal }),
+  });
+  child.on('error', () => {});
+  const ended = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? -1)));
+  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return { stdout, stderr, code };
 }
 
 /** What runs in the network of a pod, as the machine sees it: from outside, even its first process can be killed. */

@@ -141,7 +141,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 
     const registration = new Registration({ client, name, metadata: nodeMetadata(presence(), machine) });
     const beating = new Client({ transport: beats, fieldManager, signal: cut.signal });
-    const heartbeat = new Heartbeat({ client: beating, name, registration, system, log });
+    const heartbeat = new Heartbeat({
+      ...{ client: beating, name, registration, system, log },
+      heardAgain: () => transport.reconnect(),
+    });
     stops.push(() => heartbeat.stop());
     run(podRoutes({ name, network, troubles }));
     // An agent that comes back does not say that the host is not ready, only because it has not looked yet.

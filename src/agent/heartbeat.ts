@@ -7,6 +7,8 @@ import type { Registration } from './registration.ts';
 
 const LEASES = 'kube-node-lease';
 const EVERY = 2_000;
+/** After a shorter one, what was sent into it arrives soon enough by itself. */
+const INTERRUPTION = 4_000;
 /** What others should wait for, in seconds, if they have no opinion of their own. */
 const DURATION = 10;
 
@@ -15,6 +17,8 @@ export interface HeartbeatOptions {
   readonly client: Client;
   readonly name: string;
   readonly registration: Registration;
+  /** Called when the API is heard again after a silence in which connections cannot have stayed what they were. */
+  heardAgain(): void;
   readonly system: System;
   readonly log: Log;
 }
@@ -89,8 +93,10 @@ export class Heartbeat {
   #heard(): void {
     this.#first.resolve();
     if (this.#silentSince === undefined) return;
-    this.#options.log.info('the API is heard again', { after: `${Math.round(this.silence / 1000)} s` });
+    const { silence } = this;
+    this.#options.log.info('the API is heard again', { after: `${Math.round(silence / 1000)} s` });
     this.#silentSince = undefined;
+    if (silence > INTERRUPTION) this.#options.heardAgain();
   }
 
   #unheard(error: Error): void {

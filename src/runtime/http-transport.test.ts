@@ -246,6 +246,29 @@ describe('the HTTP transport', () => {
     silent.close();
   });
 
+  it('gives up what is under way when told that the way was interrupted, and goes on over new connections', async () => {
+    const silent = Promise.withResolvers<void>();
+    handler = (request, response) => {
+      if (request.url === '/watch') response.writeHead(200, { 'content-type': 'application/json' }).write('{"n":1}\n');
+      else silent.resolve();
+    };
+    const own = transport();
+    const seen: unknown[] = [];
+    const watching = (async () => {
+      for await (const line of own.stream({ method: 'GET', path: '/watch' })) seen.push(line['n']);
+    })();
+    const asking = own.request({ ...get, method: 'PUT', body: {} });
+    await silent.promise;
+    while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    const given = [assert.rejects(asking, Unreachable), assert.rejects(watching, Unreachable)];
+    own.reconnect();
+    await Promise.all(given);
+    const before = accepted;
+    handler = (_, response) => json(response, 200, {});
+    assert.equal((await own.request(get)).status, 200);
+    assert.equal(accepted, before + 1);
+  });
+
   it('ends a request at once when its signal aborts', async () => {
     handler = () => {};
     const stop = new AbortController();

@@ -137,6 +137,14 @@ export class HttpTransport implements Transport {
     throw refusal(message.statusCode ?? 0, await this.#body(request, message));
   }
 
+  /**
+   * Gives up every connection: what is under way fails as Unreachable, what is asked later has new ones. For whoever knows that
+   * the way was interrupted: the kernel sends anew what went nowhere only after about as long again as nothing was heard.
+   */
+  reconnect(): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+
   /** Ends every connection; whatever is under way or asked later fails as Unreachable. */
   close(): void {
     this.#closed = true;

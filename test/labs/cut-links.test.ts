@@ -64,8 +64,10 @@ describe('links that are cut', { skip: noLabs }, () => {
     }
     assert.ok(Date.now() - began < 100_000, 'a refusal is to come within seconds');
 
+    const healed = Date.now();
     await lab.run(['lab', 'heal', a, 'management']);
     await lab.becomesReady(a, true);
+    assert.ok(Date.now() - healed < 30_000, 'a healed host is to be Ready within 3 s');
     assert.equal(await lab.ok(`exec ${server.name} -- echo back`), 'back\n');
     await lab.ok('wait pod/server pod/client --for=condition=Ready --timeout=60s');
     assert.deepEqual(witness.running(), ran);

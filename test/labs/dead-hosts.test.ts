@@ -48,7 +48,10 @@ describe('hosts that die, and what ran on them', { skip: noLabs }, () => {
 
     const at = Date.now();
     await lab.run(['lab', 'kill', dying]);
-    assert.deepEqual(witness.running(), ran.filter(({ host }) => host !== dying));
+    assert.deepEqual(
+      witness.running(),
+      ran.filter(({ host }) => host !== dying),
+    );
     await lab.becomesReady(dying, false);
     assert.ok(Date.now() - at < 100_000, 'a dead host is to be not Ready within 10 s');
     await settled(6);

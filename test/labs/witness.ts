@@ -27,11 +27,7 @@ export class Witness {
           name: 'seen',
           image: 'none',
           command: ['sh', '-c', script],
-          env: [
-            { name: 'WITNESS', value: this.#folder },
-            field('POD', 'metadata.uid'),
-            field('HOST', 'spec.nodeName'),
-          ],
+          env: [{ name: 'WITNESS', value: this.#folder }, field('POD', 'metadata.uid'), field('HOST', 'spec.nodeName')],
           volumeMounts: [{ name: 'witness', mountPath: '/witness' }],
         },
       ],

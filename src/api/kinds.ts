@@ -3,6 +3,7 @@ import { IPAddressPool } from './metallb.io/ip-address-pool.ts';
 import { L2Advertisement } from './metallb.io/l2-advertisement.ts';
 import { ServiceL2Status } from './metallb.io/service-l2-status.ts';
 import { AddressBlock } from './netloom.io/address-block.ts';
+import { AddressClaim } from './netloom.io/address-claim.ts';
 import { DNSData } from './network.openstack.org/dnsdata.ts';
 import { DNSMasq } from './network.openstack.org/dnsmasq.ts';
 import { IPSet } from './network.openstack.org/ipset.ts';
@@ -14,6 +15,7 @@ export const allKinds: readonly DeclaredKind[] = [
   NetConfig,
   IPSet,
   Reservation,
+  AddressClaim,
   DNSMasq,
   DNSData,
   IPAddressPool,

@@ -1,6 +1,9 @@
+import type { Kind } from '../api/kind.ts';
 import type { AddressHolder } from '../api/netloom.io/address-block.ts';
+import { AddressClaim } from '../api/netloom.io/address-claim.ts';
 import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
 import type { Reservation, ReservationEntry } from '../api/network.openstack.org/reservation.ts';
+import type { ApiObject } from '../api/object.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { isFor } from './reservation.ts';
 
@@ -42,9 +45,36 @@ export function ipSetApplicant(ipSet: IPSet, reservation: Reservation | undefine
   };
 }
 
-export const ipSetHolder = ({ metadata: { name, uid } }: IPSet): AddressHolder => ({
-  apiGroup: IPSet.group,
-  kind: IPSet.kind,
+/** What a claim has been told is promised to it: its status is written under the version of the object. */
+export function claimApplicant(claim: AddressClaim): Applicant {
+  const entries = promisedTo(claim);
+  return {
+    holder: claimHolder(claim),
+    ref: refOf(claim),
+    created: claim.metadata.creationTimestamp,
+    requests: [requestIn(claim)],
+    promises: { areOwn: true, entries },
+    told: entries,
+  };
+}
+
+/** What a claim asks for, in the words of an IPSet. */
+export const requestIn = ({ spec: { network, subnet, address } }: AddressClaim): NetworkRequest => ({
+  name: network,
+  subnetName: subnet,
+  ...(address === undefined ? {} : { fixedIP: address }),
+});
+
+export function promisedTo({ spec: { network, subnet }, status }: AddressClaim): ReservationEntry[] {
+  return status?.address === undefined ? [] : [{ network, subnet, address: status.address }];
+}
+
+export const ipSetHolder = (ipSet: IPSet): AddressHolder => holderOf(IPSet, ipSet);
+export const claimHolder = (claim: AddressClaim): AddressHolder => holderOf(AddressClaim, claim);
+
+const holderOf = ({ group, kind }: Kind, { metadata: { name, uid } }: ApiObject): AddressHolder => ({
+  apiGroup: group,
+  kind,
   name,
   uid,
 });

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { type Faults, noFaults } from '../../test/simulation/faults.ts';
 import type { SimulatedTransport } from '../../test/simulation/transport.ts';
 import { type World, world } from '../../test/simulation/world.ts';
+import type { Condition } from '../api/condition.ts';
 import { Service } from '../api/core/service.ts';
 import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
+import { AddressClaim } from '../api/netloom.io/address-claim.ts';
 import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
 import { NetConfig, type NetConfigNetwork, type NetConfigSubnet } from '../api/network.openstack.org/netconfig.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
@@ -40,7 +42,7 @@ export class Lab {
     this.#options = options;
     this.world = world({
       seed,
-      kinds: [NetConfig, IPSet, Reservation, AddressBlock, IPAddressPool, Service, Event],
+      kinds: [NetConfig, IPSet, Reservation, AddressClaim, AddressBlock, IPAddressPool, Service, Event],
       level: 'error',
     });
   }
@@ -109,6 +111,23 @@ export class Lab {
     await this.settle();
   }
 
+  async claim(name: string, change: Partial<AddressClaim['spec']> = {}): Promise<void> {
+    const spec = { host: 'host-a', network: 'Storage', subnet: 'subnet1', ...change };
+    await this.world.client.create(AddressClaim, { metadata: { name, namespace: NAMESPACE }, spec });
+    await this.settle();
+  }
+
+  async deleteClaim(name: string): Promise<void> {
+    await this.world.client.delete(AddressClaim, { name, namespace: NAMESPACE });
+    await this.settle();
+  }
+
+  findClaim(name: string): AddressClaim {
+    const found = this.world.api.objects(AddressClaim).find(({ metadata }) => metadata.name === name);
+    assert.ok(found, `there is no AddressClaim ${name}`);
+    return found;
+  }
+
   find(name: string): IPSet {
     const found = this.world.api.objects(IPSet).find(({ metadata }) => metadata.name === name);
     assert.ok(found, `there is no IPSet ${name}`);
@@ -118,9 +137,12 @@ export class Lab {
   /** What the status of an IPSet says in one line: its addresses, or why it has none. */
   state(name: string): string {
     const { status } = this.find(name);
-    const ready = status?.conditions?.[0];
-    if (ready?.status === 'True') return status?.reservation ?? '';
-    return `${ready?.status ?? 'nothing said'}: ${ready?.message ?? ''}`;
+    return stateOf(status?.conditions, status?.reservation);
+  }
+
+  claimState(name: string): string {
+    const { status } = this.findClaim(name);
+    return stateOf(status?.conditions, status?.address);
   }
 
   /** Every address on record, with its holder. */
@@ -141,6 +163,12 @@ export class Lab {
   async stop(): Promise<void> {
     await Promise.all(this.controllers.map(({ manager }) => this.world.clock.run(manager.stop({ within: 1_000 }))));
   }
+}
+
+function stateOf(conditions: readonly Condition[] = [], addresses = ''): string {
+  const [ready] = conditions;
+  if (ready?.status === 'True') return addresses;
+  return `${ready?.status ?? 'nothing said'}: ${ready?.message ?? ''}`;
 }
 
 /** Controllers at work, and the network between them and the server. */

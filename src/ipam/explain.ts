@@ -14,9 +14,9 @@ export function explain(outcome: Exclude<Outcome, { is: 'held' }>, { network, de
     }
     case 'full':
       if (pool.ranges.length === 0) {
-        return `no ip address could be created in ${where}: it has no allocationRanges; add one, or ask for a fixedIP`;
+        return `no ip address could be created in ${where}: it has no allocationRanges; add one, or ask for a certain address`;
       }
-      return `no ip address could be created in ${where}: none of ${pool} is left; who waits longest gets the next one, when an IPSet there is deleted or an allocation range grows`;
+      return `no ip address could be created in ${where}: none of ${pool} is left; who waits longest gets the next one, when one there is given back or an allocation range grows`;
     case 'unknown':
       return `the address in ${where} could not be recorded: ${outcome.error.message}`;
   }

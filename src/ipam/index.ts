@@ -1,8 +1,10 @@
+import { AddressClaim } from '../api/netloom.io/address-claim.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import { sweep } from '../ledger/sweep.ts';
 import type { Controller } from '../runtime/controller.ts';
 import { Metrics } from '../runtime/metrics.ts';
+import { addressClaims } from './address-claim.controller.ts';
 import { ipSets } from './ipset.controller.ts';
 import { netConfigs } from './netconfig.controller.ts';
 import { reservations } from './reservation.controller.ts';
@@ -18,7 +20,7 @@ export interface IpamOptions {
   readonly metrics?: Metrics;
 }
 
-/** For how long the address of an IPSet that vanished without giving it back is given to nobody. */
+/** For how long the address of a holder that vanished without giving it back is given to nobody. */
 const GRACE = 60_000;
 
 export const ipamControllers = ({
@@ -28,6 +30,7 @@ export const ipamControllers = ({
 }: IpamOptions = {}): Controller[] => [
   ipSets({ coolDown }),
   reservations({ coolDown }),
+  addressClaims({ coolDown }),
   netConfigs({ nearlyFull, metrics }),
-  sweep({ holders: [IPSet, Reservation], grace: GRACE, coolDown }),
+  sweep({ holders: [IPSet, Reservation, AddressClaim], grace: GRACE, coolDown }),
 ];

@@ -1,16 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Address, type Family } from '../api/address.ts';
+import type { Family } from '../api/address.ts';
 import type { Admission, LiveReader } from '../api/admission.ts';
 import { requestsIn } from '../api/network.openstack.org/ipset.faults.ts';
 import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
-import { memberFaults } from '../api/network.openstack.org/netconfig.faults.ts';
-import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import { folded } from '../api/network.openstack.org/shapes.ts';
 import { type FieldError, forbidden, invalid } from '../api/status.ts';
 import { asKind } from './admitted.ts';
-import { Networks, type Subnet } from './networks.ts';
+import type { Networks, Subnet } from './networks.ts';
+import { fixedAddressFaults, heldAddressFaults, networksFor, subnetFor } from './request.admission.ts';
 import { FINALIZER, isOurs } from './reservation.ts';
-import { takenText, whoHas } from './taken.ts';
 
 export const ipSetAdmission: Admission = {
   kind: IPSet,
@@ -34,7 +32,7 @@ export const ipSetAdmission: Admission = {
     if (ipSet.metadata.deletionTimestamp !== undefined) return;
     // Labels and finalizers may change whatever has become of the NetConfig.
     if (old !== undefined && isDeepStrictEqual(ipSet.spec, old.spec)) return;
-    const faults = requestFaults(ipSet.spec.networks, await networksOf(ipSet, live));
+    const faults = requestFaults(ipSet.spec.networks, await networksFor(IPSet, ipSet, live));
     faults.push(...(await takenFaults(ipSet, old, live)));
     if (faults.length > 0) throw invalid(IPSet, ipSet.metadata.name, faults);
   },
@@ -44,34 +42,16 @@ export const ipSetAdmission: Admission = {
 async function takenFaults(ipSet: IPSet, old: IPSet | undefined, live: LiveReader): Promise<FieldError[]> {
   const { name, namespace = '' } = ipSet.metadata;
   const { networks } = ipSet.spec;
+  const applicant = { namespace, kind: IPSet.kind, name };
   const before = new Set(requestsIn(networks, old?.spec.networks ?? []).values());
   const faults = await Promise.all(
     networks.map(async (request, i): Promise<FieldError[]> => {
-      const { fixedIP = '' } = request;
-      const address = before.has(request) ? undefined : Address.parse(fixedIP);
-      if (address === undefined) return [];
-      const holder = await whoHas(address, { namespace, kind: IPSet.kind, name }, live);
-      if (holder === undefined) return [];
-      return [fault(`spec.networks[${i}].fixedIP`, fixedIP, takenText(holder))];
+      const { fixedIP } = request;
+      if (fixedIP === undefined || before.has(request)) return [];
+      return heldAddressFaults(fixedIP, applicant, `spec.networks[${i}].fixedIP`, live);
     }),
   );
   return faults.flat();
-}
-
-async function networksOf({ metadata: { name, namespace = '' } }: IPSet, live: LiveReader): Promise<Networks> {
-  const [netConfig, ...others] = await live.list(NetConfig, namespace);
-  if (netConfig === undefined) {
-    throw forbidden(IPSet, name, `no NetConfig found in namespace ${namespace}, please create one`);
-  }
-  if (others.length > 0) {
-    const names = [netConfig, ...others].map((one) => one.metadata.name).join(', ');
-    throw forbidden(
-      IPSet,
-      name,
-      `more than one NetConfig found in namespace ${namespace} (${names}), please delete all but one`,
-    );
-  }
-  return new Networks(netConfig);
 }
 
 /** What is wrong with requests in the light of the NetConfig. */
@@ -82,10 +62,9 @@ function requestFaults(requests: readonly NetworkRequest[], networks: Networks):
   const defaultRoutes = new Map<Family, string>();
   for (const [i, request] of requests.entries()) {
     const at = `spec.networks[${i}]`;
-    const subnet = networks.find(request.name, request.subnetName);
-    if (typeof subnet === 'string') {
-      const unknown = networks.has(request.name) ? 'subnetName' : 'name';
-      faults.push(fault(`${at}.${unknown}`, request[unknown], subnet));
+    const subnet = subnetFor(request, networks, { name: `${at}.name`, subnetName: `${at}.subnetName` });
+    if (!('prefix' in subnet)) {
+      faults.push(subnet);
       continue;
     }
     const { family } = subnet.prefix;
@@ -96,14 +75,13 @@ function requestFaults(requests: readonly NetworkRequest[], networks: Networks):
       );
     }
     asked.set(`${family} ${folded(request.name)}`, `${at}.name`);
-    faults.push(...fixedAddressFaults(request, subnet, at), ...defaultRouteFaults(request, subnet, at, defaultRoutes));
+    if (request.fixedIP !== undefined) {
+      faults.push(...fixedAddressFaults(request.fixedIP, subnet, `${at}.fixedIP`));
+    }
+    faults.push(...defaultRouteFaults(request, subnet, at, defaultRoutes));
   }
   return faults;
 }
-
-/** That it is an address at all was found out before. */
-const fixedAddressFaults = ({ fixedIP }: NetworkRequest, { prefix }: Subnet, at: string): FieldError[] =>
-  fixedIP === undefined ? [] : memberFaults(fixedIP, prefix, `${at}.fixedIP`);
 
 function defaultRouteFaults(
   { defaultRoute }: NetworkRequest,

@@ -291,7 +291,7 @@ describe('when a subnet is full', () => {
     await lab.ipSet('a');
     await lab.ipSet('b');
     const why =
-      'no ip address could be created in network Storage subnet subnet1: none of 172.18.0.10 is left; who waits longest gets the next one, when an IPSet there is deleted or an allocation range grows';
+      'no ip address could be created in network Storage subnet subnet1: none of 172.18.0.10 is left; who waits longest gets the next one, when one there is given back or an allocation range grows';
     assert.equal(lab.state('b'), `False: Reservation error occured ${why}`);
     const condition = lab.find('b').status?.conditions?.find(({ type }) => type === 'ReservationReady');
     assert.deepEqual([condition?.reason, condition?.severity], ['Error', 'Error']);

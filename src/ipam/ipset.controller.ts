@@ -1,7 +1,5 @@
-import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
-import { AddressBlock } from '../api/netloom.io/address-block.ts';
+import { AddressClaim } from '../api/netloom.io/address-claim.ts';
 import { IPSet, type IPSetStatus } from '../api/network.openstack.org/ipset.ts';
-import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { Conditions } from '../runtime/conditions.ts';
@@ -13,40 +11,40 @@ import { nextStatus } from '../runtime/status.ts';
 import { type Allotment, allot } from './allocator.ts';
 import { ipSetApplicant } from './applicant.ts';
 import { byNamespace } from './by-namespace.ts';
-import { byAge, type Environment, Environments, UNDERLAY } from './environment.ts';
-import { importReservations } from './import.ts';
+import { type Environment, Environments, UNDERLAY } from './environment.ts';
+import { importClaims, importReservations } from './import.ts';
 import { type Decided, record, releaseAll, releaseSurplus, requireThatLost } from './record.ts';
 import { FINALIZER } from './reservation.ts';
 import { reservationsOf } from './status.ts';
+import { wakersOf } from './wakers.ts';
 
 /** Reserves one address per requested network, and keeps it for as long as the IPSet lives. */
 export const ipSets = ({ coolDown }: { coolDown: number }): Controller => ({
   name: IPSet.plural,
   start(host) {
     const ledger = Ledger.of(host);
-    // Whoever gives the first address, be it to a Service: what is promised in Reservations must be known.
+    // Whoever gives the first address, be it to a Service: what is promised must be known.
     ledger.prepareWith(UNDERLAY, async (space, hold) => {
       const [reservations, known] = [host.informers.of(Reservation), host.informers.of(IPSet)];
-      await Promise.all([reservations.whenSynced(), known.whenSynced()]);
+      const claims = host.informers.of(AddressClaim);
+      await Promise.all([reservations.whenSynced(), known.whenSynced(), claims.whenSynced()]);
       await importReservations({
         hold,
         space,
         reservations: reservations.cache.list(space.namespace),
         ipSetOf: (reservation) => known.cache.get(refOf(reservation)),
       });
+      await importClaims({ hold, space, claims: claims.cache.list(space.namespace) });
     });
     const environments = Environments.of(ledger, { coolDown });
     return controller({
       for: IPSet,
       watches: [
+        ...wakersOf(IPSet, environments),
         {
-          kind: NetConfig,
-          wakes: ({ metadata }, caches) => caches.of(IPSet).list(metadata.namespace).sort(byAge).map(refOf),
+          kind: Reservation,
+          wakes: (reservation: Reservation, caches) => environments.wokenByReservation(reservation, caches),
         },
-        { kind: Reservation, wakes: (reservation, caches) => environments.wokenByReservation(reservation, caches) },
-        { kind: AddressBlock, wakes: (block, caches) => environments.wokenByBlock(IPSet, block, caches) },
-        { kind: IPAddressPool, wakes: () => environments.wokenByOthers(IPSet) },
-        { kind: IPSet, wakes: (ipSet, caches) => environments.wokenByLeaving(IPSet, IPSet, ipSet, caches) },
       ],
       // The more IPSets go together, the fewer writes of AddressBlocks they need.
       batch: { max: 256, pause: 20 },

@@ -2,9 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { compareAddresses } from '../api/address.ts';
 import type { Admission, AdmissionRequest, LiveReader } from '../api/admission.ts';
 import { isJsonObject, type JsonObject } from '../api/json.ts';
+import type { Kind } from '../api/kind.ts';
+import { AddressClaim } from '../api/netloom.io/address-claim.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { NetConfig, type NetConfigSubnet } from '../api/network.openstack.org/netconfig.ts';
 import { folded } from '../api/network.openstack.org/shapes.ts';
+import type { ApiObject } from '../api/object.ts';
 import { Prefix } from '../api/prefix.ts';
 import { badRequest, type FieldError, forbidden, invalid } from '../api/status.ts';
 import { asKind } from './admitted.ts';
@@ -45,53 +48,66 @@ async function requireOnlyOne({ metadata: { name, namespace = '' } }: NetConfig,
 }
 
 async function requireUnused({ namespace, name }: AdmissionRequest, live: LiveReader): Promise<void> {
-  const users = (await live.list(IPSet, namespace)).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  if (users.length === 0) return;
-  const shown = users.slice(0, 5).map(({ metadata }) => metadata.name);
-  const more = users.length > shown.length ? ', …' : '';
+  const users = await Promise.all(
+    USERS.map(async (kind) => {
+      const all: ApiObject[] = await live.list(kind, namespace);
+      return {
+        kind,
+        names: all.flatMap(({ metadata }) => (metadata.deletionTimestamp === undefined ? metadata.name : [])),
+      };
+    }),
+  );
+  const names = users.flatMap((of) => of.names);
+  if (names.length === 0) return;
+  const counts = users.filter((of) => of.names.length > 0).map((of) => `${of.names.length} ${of.kind.kind}(s)`);
+  const shown = names.slice(0, 5).join(', ');
   throw badRequest(
-    `NetConfig ${name} cannot be deleted: ${users.length} IPSet(s) in namespace ${namespace} have addresses from it (${shown.join(', ')}${more}); delete them first`,
+    `NetConfig ${name} cannot be deleted: ${counts.join(' and ')} in namespace ${namespace} have addresses from it (${shown}${names.length > 5 ? ', …' : ''}); delete them first`,
   );
 }
 
-/** Once there are IPSets, networks and subnets may be added and widened, but what addresses were given from must stay. */
+/** Once there are users, networks and subnets may be added and widened, but what addresses were given from must stay. */
 async function requireUsersUnharmed(netConfig: NetConfig, old: NetConfig, live: LiveReader): Promise<void> {
   if (netConfig.metadata.deletionTimestamp !== undefined || isDeepStrictEqual(netConfig.spec, old.spec)) return;
-  const faults = changeFaults(netConfig, old);
-  if (faults.length === 0) return;
-  if ((await live.list(IPSet, netConfig.metadata.namespace)).length > 0) {
-    throw invalid(NetConfig, netConfig.metadata.name, faults);
-  }
+  // Most changes do no harm, and need no look at who is there.
+  if (changeFaults(netConfig, old, '').length === 0) return;
+  const present = await Promise.all(
+    USERS.map(async (kind) =>
+      (await live.list(kind, netConfig.metadata.namespace)).length > 0 ? `${kind.kind}s` : [],
+    ),
+  );
+  const users = present.flat().join(' and ');
+  if (users !== '') throw invalid(NetConfig, netConfig.metadata.name, changeFaults(netConfig, old, users));
 }
 
-function changeFaults({ spec }: NetConfig, old: NetConfig): FieldError[] {
+function changeFaults({ spec }: NetConfig, old: NetConfig, users: string): FieldError[] {
   return old.spec.networks.flatMap((before, i) => {
     const path = `spec.networks[${i}]`;
     const after = spec.networks.find(({ name }) => name === before.name);
     if (after === undefined) {
-      return [fault(`${path}.name`, before.name, `network ${before.name} was removed: it is in use by IPSets`)];
+      return [fault(`${path}.name`, before.name, `network ${before.name} was removed: it is in use by ${users}`)];
     }
     return before.subnets.flatMap((subnet, j) => {
       const at = `${path}.subnets[${j}]`;
       const now = after.subnets.find(({ name }) => name === subnet.name);
-      if (now !== undefined) return subnetChangeFaults(now, subnet, at);
+      if (now !== undefined) return subnetChangeFaults(now, subnet, at, users);
       return [
-        fault(`${at}.name`, subnet.name, `parameter name must not change while IPSets exist, it was ${subnet.name}`),
+        fault(`${at}.name`, subnet.name, `parameter name must not change while ${users} exist, it was ${subnet.name}`),
       ];
     });
   });
 }
 
-function subnetChangeFaults(now: NetConfigSubnet, before: NetConfigSubnet, at: string): FieldError[] {
+function subnetChangeFaults(now: NetConfigSubnet, before: NetConfigSubnet, at: string, users: string): FieldError[] {
   const faults: FieldError[] = [];
   if (Prefix.parse(now.cidr)?.toString() !== Prefix.parse(before.cidr)?.toString()) {
     faults.push(
-      fault(`${at}.cidr`, now.cidr, `parameter cidr must not change while IPSets exist, it was ${before.cidr}`),
+      fault(`${at}.cidr`, now.cidr, `parameter cidr must not change while ${users} exist, it was ${before.cidr}`),
     );
   }
   if (now.vlan !== before.vlan) {
     const was = before.vlan === undefined ? 'was not set' : `was ${before.vlan}`;
-    faults.push(fault(`${at}.vlan`, now.vlan ?? '', `parameter vlan must not change while IPSets exist, it ${was}`));
+    faults.push(fault(`${at}.vlan`, now.vlan ?? '', `parameter vlan must not change while ${users} exist, it ${was}`));
   }
   return faults;
 }
@@ -134,5 +150,8 @@ function networksIn(object: unknown): JsonObject[] {
   const networks = isJsonObject(spec) ? spec['networks'] : undefined;
   return Array.isArray(networks) ? networks.filter(isJsonObject) : [];
 }
+
+/** The kinds of object that have addresses from a NetConfig. */
+const USERS: readonly Kind[] = [IPSet, AddressClaim];
 
 const MOST_WARNINGS = 10;

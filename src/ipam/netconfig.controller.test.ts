@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { world } from '../../test/simulation/world.ts';
 import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
+import { AddressClaim } from '../api/netloom.io/address-claim.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { NetConfig, type NetConfigNetwork } from '../api/network.openstack.org/netconfig.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
@@ -15,7 +16,7 @@ import { type IpamOptions, ipamControllers } from './index.ts';
 /** A simulated server that knows of pools, with the address capability on it. */
 class Lab {
   readonly world = world({
-    kinds: [NetConfig, IPSet, Reservation, AddressBlock, IPAddressPool, Event],
+    kinds: [NetConfig, IPSet, Reservation, AddressClaim, AddressBlock, IPAddressPool, Event],
     level: 'error',
   });
   readonly metrics = new Metrics();

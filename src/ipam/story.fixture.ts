@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
 import { noFaults, storm } from '../../test/simulation/faults.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
+import { AddressClaim } from '../api/netloom.io/address-claim.ts';
 import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
 import { NetConfig, type NetConfigNetwork } from '../api/network.openstack.org/netconfig.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
+import type { ApiObject } from '../api/object.ts';
 import { Lab, NAMESPACE, network, type Running, subnet } from './environment.fixture.ts';
 
 /**
- * People and machines at their worst, made up from a seed: IPSets come and go, ranges grow and shrink, two sets of
+ * People and machines at their worst, made up from a seed: IPSets and AddressClaims come and go, ranges grow and shrink, two sets of
  * controllers both believe that they are the ones, everything is slow, lost, refused or restarted. Then all becomes quiet,
  * and everything must be as it should be.
  */
 export class Story {
   readonly #lab: Lab;
-  /** UID of an IPSet, network and subnet → the address that its Reservation named first. */
+  /** UID, network and subnet → the address that the Reservation of an IPSet or the status of a claim named first. */
   readonly #promised = new Map<string, string>();
   #running: Running[] = [];
 
@@ -40,9 +42,12 @@ export class Story {
     const { client, api } = this.#lab.world;
     const actions: [weight: number, action: () => Promise<unknown> | undefined][] = [
       [10, () => this.#create()],
+      [5, () => this.#createClaim()],
       [6, () => this.#any((ipSet) => client.delete(IPSet, refOf(ipSet)))],
+      [3, () => this.#anyOf(this.#claims(), (claim) => client.delete(AddressClaim, refOf(claim)))],
+      [1, () => this.#anyOf(this.#claims(), (claim) => client.patch(AddressClaim, refOf(claim), WITHOUT_FINALIZERS))],
       [2, () => this.#any((ipSet) => this.#askForMore(ipSet))],
-      [1, () => this.#any((ipSet) => client.patch(IPSet, refOf(ipSet), { merge: { metadata: { finalizers: null } } }))],
+      [1, () => this.#any((ipSet) => client.patch(IPSet, refOf(ipSet), WITHOUT_FINALIZERS))],
       [1, () => this.#any((ipSet) => client.delete(Reservation, refOf(ipSet)))],
       [2, () => this.#changeNetworks()],
       [2, () => this.#replace()],
@@ -92,6 +97,15 @@ export class Story {
     await this.#lab.world.client.create(IPSet, { metadata, spec: { immutable: false, networks: requests } });
   }
 
+  async #createClaim(): Promise<void> {
+    const finalizers = this.#below(2) === 0 ? ['netloom.io/addressclaim'] : [];
+    const metadata = { name: `c${this.#below(12)}`, namespace: NAMESPACE, finalizers };
+    if (this.#claims().some(({ metadata: { name } }) => name === metadata.name)) return;
+    const fixed = this.#below(4) === 0 ? { address: `172.18.0.${8 + this.#below(8)}` } : {};
+    const spec = { host: 'host-a', network: 'storage', subnet: 'subnet1', ...fixed };
+    await this.#lab.world.client.create(AddressClaim, { metadata, spec });
+  }
+
   async #askForMore(ipSet: IPSet): Promise<void> {
     const { networks } = ipSet.spec;
     if (networks.some(({ subnetName }) => subnetName === 'subnet6') || ipSet.metadata.deletionTimestamp !== undefined)
@@ -134,23 +148,31 @@ export class Story {
       for (const { address, holder } of spec.holdings) claim(seen, address, holder.uid);
     }
     const promised = new Map<string, string>();
-    for (const ipSet of this.#living()) {
+    for (const ipSet of living(this.#ipSets())) {
       const { uid } = ipSet.metadata;
       const reservation = this.#lab.reservation(ipSet.metadata.name);
       if (reservation === undefined || reservation.spec.ipSetRef.uid !== uid) continue;
       for (const entry of Object.values(reservation.spec.reservation)) {
         const { address } = entry;
         claim(promised, address, uid);
-        const key = `${uid} ${entry.network} ${entry.subnet}`;
-        const first = this.#promised.get(key);
-        if (first === undefined) this.#promised.set(key, address);
-        else assert.equal(address, first, `the address of ${ipSet.metadata.name} on ${entry.network} moved`);
+        this.#doesNotMove(`${uid} ${entry.network} ${entry.subnet}`, address, ipSet.metadata.name);
       }
     }
     const told = new Map<string, string>();
-    for (const { metadata, status } of this.#living()) {
+    for (const { metadata, status } of living(this.#ipSets())) {
       for (const { address } of status?.reservations ?? []) claim(told, address, metadata.uid);
     }
+    for (const { metadata, status } of living(this.#claims())) {
+      if (status?.address === undefined) continue;
+      claim(told, status.address, metadata.uid);
+      this.#doesNotMove(metadata.uid, status.address, metadata.name);
+    }
+  }
+
+  #doesNotMove(key: string, address: string, name: string): void {
+    const first = this.#promised.get(key);
+    if (first === undefined) this.#promised.set(key, address);
+    else assert.equal(address, first, `the address of ${name} moved`);
   }
 
   /** Everyone has what it asked for or says why not, everything that says so agrees, and nothing is lost. */
@@ -174,12 +196,22 @@ export class Story {
       assert.deepEqual(recorded.sort(), told, `the record of ${name}`);
       if (ready?.status === 'True')
         assert.equal(told.length, spec.networks.length, `${name} is ready without all it needs`);
-      else assert.match(ready?.message ?? '', /none of .* is left|already reserved by|ExcludeAddresses/, name);
+      else assert.match(ready?.message ?? '', REASONS, name);
     }
-    const living = new Set(ipSets.map(({ metadata }) => metadata.uid));
-    for (const [address, uid] of held) assert.ok(living.has(uid), `${address} is lost to ${uid}`);
+    for (const { metadata, status } of this.#claims()) {
+      const { name, uid } = metadata;
+      assert.equal(metadata.deletionTimestamp, undefined, `${name} does not come to its end`);
+      const told = status?.address === undefined ? [] : [status.address];
+      const recorded = [...held].filter(([, holder]) => holder === uid).map(([address]) => address);
+      assert.deepEqual(recorded, told, `the record of ${name}`);
+      const ready = status?.conditions?.[0];
+      if (ready?.status === 'True') assert.equal(told.length, 1, `${name} is ready without an address`);
+      else assert.match(ready?.message ?? '', REASONS, name);
+    }
+    const holders = new Set([...ipSets, ...this.#claims()].map(({ metadata }) => metadata.uid));
+    for (const [address, uid] of held) assert.ok(holders.has(uid), `${address} is lost to ${uid}`);
     for (const { metadata, spec } of api.objects(Reservation)) {
-      assert.ok(living.has(spec.ipSetRef.uid ?? ''), `the Reservation ${metadata.name} is for nobody`);
+      assert.ok(holders.has(spec.ipSetRef.uid ?? ''), `the Reservation ${metadata.name} is for nobody`);
     }
     this.#nobodyWaitsInVain(held);
   }
@@ -191,7 +223,7 @@ export class Story {
     for (let i = 10; i <= last; i += 1) {
       const address = `172.18.0.${i}`;
       if (held.has(address) || definition?.excludeAddresses?.includes(address) === true) continue;
-      for (const { metadata, status } of this.#ipSets()) {
+      for (const { metadata, status } of [...this.#ipSets(), ...this.#claims()]) {
         const message = status?.conditions?.[0]?.message ?? '';
         const waits = message.includes('Storage subnet subnet1: none') || message.includes(`${address} already`);
         assert.ok(!waits, `${metadata.name} waits while ${address} is free`);
@@ -199,19 +231,21 @@ export class Story {
     }
   }
 
-  /** One that is being deleted may have given back what is still written about it. */
-  #living(): IPSet[] {
-    return this.#ipSets().filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  }
-
   #ipSets(): IPSet[] {
     return this.#lab.world.api.objects(IPSet);
   }
 
-  async #any(action: (ipSet: IPSet) => Promise<unknown>): Promise<void> {
-    const ipSets = this.#ipSets();
-    const ipSet = ipSets[this.#below(ipSets.length)];
-    if (ipSet !== undefined) await action(ipSet);
+  #claims(): AddressClaim[] {
+    return this.#lab.world.api.objects(AddressClaim);
+  }
+
+  #any(action: (ipSet: IPSet) => Promise<unknown>): Promise<void> {
+    return this.#anyOf(this.#ipSets(), action);
+  }
+
+  async #anyOf<T>(objects: readonly T[], action: (object: T) => Promise<unknown>): Promise<void> {
+    const object = objects[this.#below(objects.length)];
+    if (object !== undefined) await action(object);
   }
 
   #below(limit: number): number {
@@ -219,7 +253,15 @@ export class Story {
   }
 }
 
-const refOf = ({ metadata: { name } }: IPSet) => ({ name, namespace: NAMESPACE });
+const refOf = ({ metadata: { name } }: ApiObject) => ({ name, namespace: NAMESPACE });
+
+/** One that is being deleted may have given back what is still written about it. */
+const living = <T extends ApiObject>(objects: readonly T[]): T[] =>
+  objects.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+
+const WITHOUT_FINALIZERS = { merge: { metadata: { finalizers: null } } };
+/** Why somebody may be without an address in the end. */
+const REASONS = /none of .* is left|already reserved by|ExcludeAddresses/;
 
 function claim(claims: Map<string, string>, address: string, uid: string): void {
   const other = claims.get(address) ?? uid;

@@ -3,6 +3,7 @@ import type { LiveReader } from '../api/admission.ts';
 import { Service } from '../api/core/service.ts';
 import type { Kind } from '../api/kind.ts';
 import { AddressBlock, type AddressHolder, blockName, blockPrefix } from '../api/netloom.io/address-block.ts';
+import { AddressClaim } from '../api/netloom.io/address-claim.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import { UNDERLAY } from './environment.ts';
@@ -47,4 +48,4 @@ export function takenText({ kind, namespace, name }: AddressHolder): string {
 const isOwn = (holder: AddressHolder, { kind, name }: Applicant): boolean =>
   holder.name === name && (holder.kind === kind || (kind === IPSet.kind && holder.kind === Reservation.kind));
 
-const HOLDERS: readonly Kind[] = [IPSet, Reservation, Service];
+const HOLDERS: readonly Kind[] = [IPSet, Reservation, AddressClaim, Service];

@@ -5,6 +5,7 @@ import { Service } from '../../src/api/core/service.ts';
 import { IPAddressPool } from '../../src/api/metallb.io/ip-address-pool.ts';
 import { L2Advertisement } from '../../src/api/metallb.io/l2-advertisement.ts';
 import { AddressBlock } from '../../src/api/netloom.io/address-block.ts';
+import { AddressClaim } from '../../src/api/netloom.io/address-claim.ts';
 import { IPSet } from '../../src/api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../../src/api/network.openstack.org/netconfig.ts';
 import { Reservation } from '../../src/api/network.openstack.org/reservation.ts';
@@ -18,7 +19,7 @@ import { type World, world } from './world.ts';
 const NAMESPACE = 'openstack';
 const kinds = [
   ...[Service, Namespace, IPAddressPool, L2Advertisement],
-  ...[NetConfig, IPSet, Reservation, AddressBlock, Event],
+  ...[NetConfig, IPSet, Reservation, AddressClaim, AddressBlock, Event],
 ];
 
 /** A network of six addresses, of which a pool has four. */

@@ -1,4 +1,4 @@
-import { NODE_PREFIX, NODES } from '../nodes/node-identity.ts';
+import { NODE_PREFIX, NODES } from '../../../api/node-identity.ts';
 import type { SigningRequest } from './signing-request.ts';
 
 /** The part of a request that signers judge. */

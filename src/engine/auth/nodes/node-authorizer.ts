@@ -1,9 +1,9 @@
 import type { UserInfo } from '../../../api/admission.ts';
+import { nodeNameOf } from '../../../api/node-identity.ts';
 import type { Attempt } from '../access.ts';
 import { Grants, targetsOf } from '../rbac/grants.ts';
 import type { PolicyRule } from '../rbac/policy-rule.ts';
 import type { NodeGraph, Related } from './node-graph.ts';
-import { nodeNameOf } from './node-identity.ts';
 import { ownKinds } from './own-kinds.ts';
 
 export const NODE_LEASES = 'kube-node-lease';

@@ -1,10 +1,10 @@
 import type { Admission, AdmissionRequest } from '../../../api/admission.ts';
 import { equalJson, type JsonObject } from '../../../api/json.ts';
 import { builtinKind, type Kind } from '../../../api/kind.ts';
+import { hostObjection, nodeNameOf } from '../../../api/node-identity.ts';
 import { forbidden } from '../../../api/status.ts';
 import { isAbsent, metadataOf, objectAt, objectsAt, specOf, textAt, textMapAt } from '../../builtin/reading.ts';
 import { NODE_LEASES } from './node-authorizer.ts';
-import { nodeNameOf } from './node-identity.ts';
 import { changedLabels, mayLabelItself } from './node-labels.ts';
 import { ownKinds } from './own-kinds.ts';
 import { isMirror, MIRROR, referencesOf } from './pod-references.ts';
@@ -33,8 +33,7 @@ export const nodeRestriction: readonly Admission[] = [
       kind,
       (node, { operation, now, before }) => {
         const objects = { CREATE: [now], UPDATE: [before, now], DELETE: [before] }[operation];
-        if (objects.every((object) => hostOf(object) === node)) return undefined;
-        return `node "${node}" can only write objects that belong to itself`;
+        return hostObjection(node, kind, objects.map(hostOf));
       },
       ['status'],
     ),

@@ -1,11 +1,11 @@
 import type { UserInfo } from '../../../api/admission.ts';
 import type { JsonObject } from '../../../api/json.ts';
+import { nodeNameOf } from '../../../api/node-identity.ts';
 import { badRequest, conflict, type FieldError, forbidden, invalid, notFound } from '../../../api/status.ts';
 import { timestamp } from '../../../runtime/timestamp.ts';
 import { metadataOf, objectAt, optionalNumberAt, specOf, textAt, textsAt } from '../../builtin/reading.ts';
 import { decode } from '../../objects/encoding.ts';
 import type { Store } from '../../store/store.ts';
-import { nodeNameOf } from '../nodes/node-identity.ts';
 import { tokenObjection } from '../nodes/node-restriction.ts';
 import { type AccountTokens, type Grant, ISSUER, type Named } from './account-tokens.ts';
 

@@ -1,44 +1,47 @@
 import type { Backend } from './backends.ts';
 import {
+  backendKey,
+  backendsOf,
   begin,
-  choiceType,
   digit,
-  doorOf,
-  doorRules,
-  drawing,
+  drawOf,
   keyOf,
-  mapOf,
-  openingOf,
   type ProxyHost,
   TABLE,
+  verdictKey,
+  verdictsOf,
 } from './proxy-words.ts';
-import { type Choice, type Entry, NO_RULES, type ServiceRules } from './service-rules.ts';
+import { type Choice, type Entry, type Family, NO_RULES, type ServiceRules } from './service-rules.ts';
 import { Slots } from './slots.ts';
 
-/** What the kernel must be told, and what of old connections is stale then. */
+/** What the kernel must be told, and what follows from it. */
 export interface ProxyChange {
   readonly script: string;
   /** Of UDP, whose clients would not notice by themselves. */
   readonly gone: readonly Backend[];
   /** Entries that lead somewhere else than before. */
   readonly opened: readonly Entry[];
+  /** Services that have claimed what is free now: they are to be changed once more. */
+  readonly freed: readonly string[];
 }
 
 /**
- * Knows what the kernel has been told of all Services, and says what to tell it next. A choice is a map from numbers to
- * backends; a packet draws a number below their count. So a change of one endpoint is the same few operations, however many
- * endpoints and Services there are.
+ * Knows what the kernel has been told of all Services, and says what to tell it next. An entry has its backends under the numbers
+ * from 0 up, all entries in the same few maps; a packet draws a number below their count, in a chain that all entries with
+ * as many backends share. So a change of one endpoint is the same few operations, however many endpoints and Services there
+ * are, and so is one more Service: nft has to know all maps and chains before it changes anything, and these stay few.
  */
 export class ProxyTable {
   readonly #host: ProxyHost;
   /** Service → what the kernel has of it. */
   readonly #services = new Map<string, ServiceRules>();
-  readonly #choices = new Map<string, KnownChoice>();
-  /** Entry → the Service that has it: the first one, when two claim the same. */
-  readonly #holders = new Map<string, string>();
-  /** Entries that lead nowhere: answered with a refusal instead of silence. */
-  readonly #refused = new Set<string>();
-  /** Address of a backend on this host → how many choices have it. */
+  /** Only the first Service has an entry, when two claim the same. */
+  readonly #entries = new Map<string, KnownEntry>();
+  /** Entry → Services that claim it beside the one that has it. */
+  readonly #claims = new Map<string, Set<string>>();
+  /** Chain → how many entries lead to it. */
+  readonly #chains = new Map<string, number>();
+  /** Address of a backend on this host → how many entries have it. */
   readonly #hairpins = new Map<string, number>();
 
   constructor(host: ProxyHost) {
@@ -55,76 +58,114 @@ export class ProxyTable {
   }
 
   change(service: string, rules: ServiceRules): ProxyChange {
+    const work: Work = { lines: [], gone: [], opened: [], freed: [], left: new Set() };
     const before = this.#services.get(service) ?? NO_RULES;
-    const lines: string[] = [];
-    const gone: Backend[] = [];
-    const opened: Entry[] = [];
-    // Entries lead to choices: these come before them, and go after them.
-    for (const [name, choice] of rules.choices) {
-      const going = this.#choose(name, choice, lines);
-      if (choice.protocol === 'udp') gone.push(...going);
-    }
     const wanted = new Map(rules.entries.map((entry) => [keyOf(entry), entry]));
-    for (const entry of before.entries) {
-      const now = wanted.get(keyOf(entry));
-      if (now === undefined || openingOf(now) !== openingOf(entry)) this.#close(service, entry, lines);
-    }
-    for (const entry of wanted.values()) if (this.#open(service, entry, lines)) opened.push(entry);
-    for (const entry of wanted.values()) {
-      if (this.#holders.get(keyOf(entry)) === service) this.#refuse(entry, leadsNowhere(entry, rules), lines);
-    }
-    for (const [name, choice] of before.choices) {
-      if (rules.choices.has(name)) continue;
-      const going = this.#drop(name, choice, lines);
-      if (choice.protocol === 'udp') gone.push(...going);
-    }
+    for (const entry of before.entries) if (!wanted.has(keyOf(entry))) this.#close(service, entry, work);
+    for (const entry of wanted.values()) this.#set(service, entry, rules, work);
+    for (const chain of work.left) work.lines.push(`delete chain inet ${TABLE} ${chain}`);
     if (rules.entries.length === 0) this.#services.delete(service);
     else this.#services.set(service, rules);
-    return { script: lines.map((line) => `${line}\n`).join(''), gone, opened };
+    const { lines, gone, opened, freed } = work;
+    return { script: lines.map((line) => `${line}\n`).join(''), gone, opened, freed };
   }
 
-  #choose(name: string, choice: Choice, lines: string[]): readonly Backend[] {
-    const known = this.#choices.get(name) ?? { slots: new Slots<Backend>(nameOf), drawing: '' };
-    if (!this.#choices.has(name)) {
-      this.#choices.set(name, known);
-      lines.push(`add map inet ${TABLE} ${name} { ${choiceType(choice)}; }`);
-      lines.push(`add chain inet ${TABLE} ${name}`);
+  #set(service: string, entry: Entry, { choices }: ServiceRules, work: Work): void {
+    const key = keyOf(entry);
+    const known = this.#entries.get(key) ?? {
+      ...{ service, isLocal: false, isRefused: false, chain: undefined },
+      all: new Slots<Backend>(nameOf),
+      local: new Slots<Backend>(nameOf),
+    };
+    if (known.service !== service) {
+      this.#claims.set(key, (this.#claims.get(key) ?? new Set()).add(service));
+      return;
     }
-    const { coming, going, cleared, filled } = known.slots.become(choice.backends);
-    if (cleared.length > 0) lines.push(`delete element inet ${TABLE} ${name} { ${cleared.join(', ')} }`);
+    const all = choices.get(entry.choice) ?? NOBODY;
+    const local = entry.localChoice === undefined ? undefined : choices.get(entry.localChoice);
+    const isLocal = local !== undefined;
+    if (!this.#entries.has(key) || known.isLocal !== isLocal) work.opened.push(entry);
+    this.#entries.set(key, known);
+    known.isLocal = isLocal;
+    this.#fill(entry, 'all', known.all, all.backends, work);
+    this.#fill(entry, 'local', known.local, local?.backends ?? [], work);
+    const draw = drawOf(entry, all, local);
+    if (draw?.chain !== known.chain) {
+      this.#leave(entry, known, work);
+      if (draw !== undefined) {
+        this.#enter(draw.chain, draw.rules, work);
+        const element = `${verdictKey(entry)} : goto ${draw.chain}`;
+        work.lines.push(`add element inet ${TABLE} ${verdictsOf(entry)} { ${element} }`);
+        known.chain = draw.chain;
+      }
+    }
+    this.#refuse(entry, known, draw === undefined, work);
+  }
+
+  #close(service: string, entry: Entry, work: Work): void {
+    const key = keyOf(entry);
+    const known = this.#entries.get(key);
+    if (known === undefined || known.service !== service) {
+      this.#claims.get(key)?.delete(service);
+      return;
+    }
+    this.#entries.delete(key);
+    this.#leave(entry, known, work);
+    this.#fill(entry, 'all', known.all, [], work);
+    this.#fill(entry, 'local', known.local, [], work);
+    this.#refuse(entry, known, false, work);
+    work.freed.push(...(this.#claims.get(key) ?? []));
+    this.#claims.delete(key);
+  }
+
+  #fill(entry: Entry, whose: 'all' | 'local', slots: Slots<Backend>, wanted: readonly Backend[], work: Work): void {
+    const map = backendsOf(entry, whose);
+    const place = backendKey(entry);
+    const { coming, going, cleared, filled } = slots.become(wanted);
+    if (cleared.length > 0) {
+      const keys = cleared.map((slot) => `${place} . ${slot}`);
+      work.lines.push(`delete element inet ${TABLE} ${map} { ${keys.join(', ')} }`);
+    }
     if (filled.length > 0) {
-      const elements = filled.map(([slot, { address, port }]) => `${slot} : ${address} . ${port}`);
-      lines.push(`add element inet ${TABLE} ${name} { ${elements.join(', ')} }`);
+      const elements = filled.map(([slot, { address, port }]) => `${place} . ${slot} : ${address} . ${port}`);
+      work.lines.push(`add element inet ${TABLE} ${map} { ${elements.join(', ')} }`);
     }
-    const rule = drawing(name, choice);
-    if (rule !== known.drawing) {
-      lines.push(`flush chain inet ${TABLE} ${name}`);
-      if (rule !== '') lines.push(`add rule inet ${TABLE} ${name} ${rule}`);
-      known.drawing = rule;
-    }
-    for (const backend of going) this.#unpin(choice, backend, lines);
-    for (const backend of coming) this.#pin(choice, backend, lines);
-    return going;
+    for (const backend of going) this.#unpin(entry.family, backend, work);
+    for (const backend of coming) this.#pin(entry.family, backend, work);
+    if (entry.protocol === 'udp') work.gone.push(...going);
   }
 
-  #drop(name: string, choice: Choice, lines: string[]): readonly Backend[] {
-    const backends = this.#choices.get(name)?.slots.items ?? [];
-    this.#choices.delete(name);
-    lines.push(`flush chain inet ${TABLE} ${name}`, `delete chain inet ${TABLE} ${name}`);
-    lines.push(`delete map inet ${TABLE} ${name}`);
-    for (const backend of backends) this.#unpin(choice, backend, lines);
-    return backends;
+  #enter(chain: string, rules: readonly string[], { lines, left }: Work): void {
+    const count = this.#chains.get(chain) ?? 0;
+    this.#chains.set(chain, count + 1);
+    // Left a moment ago, it is still there.
+    if (left.delete(chain) || count > 0) return;
+    lines.push(`add chain inet ${TABLE} ${chain}`);
+    for (const rule of rules) lines.push(`add rule inet ${TABLE} ${chain} ${rule}`);
+  }
+
+  #leave(entry: Entry, known: KnownEntry, { lines, left }: Work): void {
+    const { chain } = known;
+    if (chain === undefined) return;
+    lines.push(`delete element inet ${TABLE} ${verdictsOf(entry)} { ${verdictKey(entry)} }`);
+    known.chain = undefined;
+    const count = (this.#chains.get(chain) ?? 1) - 1;
+    if (count > 0) this.#chains.set(chain, count);
+    else {
+      this.#chains.delete(chain);
+      left.add(chain);
+    }
   }
 
   /** A pod that reaches itself through a Service must see somebody else's address. */
-  #pin({ family }: Choice, { address, isLocal }: Backend, lines: string[]): void {
+  #pin(family: Family, { address, isLocal }: Backend, { lines }: Work): void {
     if (!isLocal) return;
     const count = this.#hairpins.get(address) ?? 0;
     this.#hairpins.set(address, count + 1);
     if (count === 0) lines.push(`add element inet ${TABLE} hairpin${digit(family)} { ${address} . ${address} }`);
   }
 
-  #unpin({ family }: Choice, { address, isLocal }: Backend, lines: string[]): void {
+  #unpin(family: Family, { address, isLocal }: Backend, { lines }: Work): void {
     if (!isLocal) return;
     const count = (this.#hairpins.get(address) ?? 1) - 1;
     if (count > 0) {
@@ -135,46 +176,35 @@ export class ProxyTable {
     lines.push(`delete element inet ${TABLE} hairpin${digit(family)} { ${address} . ${address} }`);
   }
 
-  #open(service: string, entry: Entry, lines: string[]): boolean {
-    const key = keyOf(entry);
-    if (this.#holders.has(key)) return false;
-    this.#holders.set(key, service);
-    const door = doorOf(entry);
-    if (door !== undefined) {
-      lines.push(`add chain inet ${TABLE} ${door}`);
-      for (const rule of doorRules(entry)) lines.push(`add rule inet ${TABLE} ${door} ${rule}`);
-    }
-    lines.push(`add element inet ${TABLE} ${mapOf(entry)} { ${entry.key} : goto ${door ?? entry.choice} }`);
-    return true;
-  }
-
-  #close(service: string, entry: Entry, lines: string[]): void {
-    const key = keyOf(entry);
-    if (this.#holders.get(key) !== service) return;
-    this.#holders.delete(key);
-    this.#refuse(entry, false, lines);
-    lines.push(`delete element inet ${TABLE} ${mapOf(entry)} { ${entry.key} }`);
-    const door = doorOf(entry);
-    if (door !== undefined) lines.push(`flush chain inet ${TABLE} ${door}`, `delete chain inet ${TABLE} ${door}`);
-  }
-
-  #refuse(entry: Entry, isRefused: boolean, lines: string[]): void {
-    const key = keyOf(entry);
-    if (this.#refused.has(key) === isRefused) return;
+  /** What leads nowhere is answered with a refusal instead of silence. */
+  #refuse(entry: Entry, known: KnownEntry, isRefused: boolean, { lines }: Work): void {
+    if (known.isRefused === isRefused) return;
+    known.isRefused = isRefused;
     const set = `refused${entry.kind === 'node-port' ? 'ports' : ''}${digit(entry.family)}`;
-    lines.push(`${isRefused ? 'add' : 'delete'} element inet ${TABLE} ${set} { ${entry.key} }`);
-    if (isRefused) this.#refused.add(key);
-    else this.#refused.delete(key);
+    lines.push(`${isRefused ? 'add' : 'delete'} element inet ${TABLE} ${set} { ${verdictKey(entry)} }`);
   }
 }
 
-interface KnownChoice {
-  readonly slots: Slots<Backend>;
-  /** The rule that draws one of them. */
-  drawing: string;
+/** What the kernel has of an entry. */
+interface KnownEntry {
+  readonly service: string;
+  readonly all: Slots<Backend>;
+  readonly local: Slots<Backend>;
+  isLocal: boolean;
+  isRefused: boolean;
+  chain: string | undefined;
 }
+
+/** What comes of a change while it is being made. */
+interface Work {
+  readonly lines: string[];
+  readonly gone: Backend[];
+  readonly opened: Entry[];
+  readonly freed: string[];
+  /** Chains that the last entry has left: they go at the end. */
+  readonly left: Set<string>;
+}
+
+const NOBODY: Choice = { family: 'IPv4', protocol: 'tcp', backends: [], byClient: false };
 
 const nameOf = ({ address, port, isLocal }: Backend): string => `${address} ${port} ${isLocal}`;
-
-const leadsNowhere = ({ choice }: Entry, { choices }: ServiceRules): boolean =>
-  (choices.get(choice)?.backends.length ?? 0) === 0;

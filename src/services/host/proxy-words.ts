@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Choice, Entry, Family } from './service-rules.ts';
 
 /** The nftables table of the proxy. Everything in it is ours, and nothing of the proxy is elsewhere. */
@@ -17,6 +16,7 @@ export interface ProxyHost {
 const FROM_HERE = '0x00004e4c';
 
 export const digit = (family: Family): '4' | '6' => (family === 'IPv4' ? '4' : '6');
+const ipOfFamily = (family: Family): 'ip' | 'ip6' => (family === 'IPv4' ? 'ip' : 'ip6');
 const ipOf = (text: string): 'ip' | 'ip6' => (text.includes(':') ? 'ip6' : 'ip');
 
 export const begin = (host: ProxyHost): string => `table inet ${TABLE}
@@ -32,7 +32,7 @@ table inet ${TABLE} {
   set refusedports6 { type inet_proto . inet_service; }
   set hairpin4 { type ipv4_addr . ipv4_addr; }
   set hairpin6 { type ipv6_addr . ipv6_addr; }
-  set pods4 { type ipv4_addr; flags interval; ${elements(host.podCidrs, 'ip')} }
+${PLACES.map(backendsMap).join('')}  set pods4 { type ipv4_addr; flags interval; ${elements(host.podCidrs, 'ip')} }
   set pods6 { type ipv6_addr; flags interval; ${elements(host.podCidrs, 'ip6')} }
   chain enter {
     ip daddr . meta l4proto . th dport vmap @services4
@@ -90,40 +90,85 @@ function leaving({ addresses }: ProxyHost, family: Family): string {
 `;
 }
 
-/** The type of the map of a choice: a number leads to an address and a port. */
-export const choiceType = ({ family, protocol }: Choice): string =>
-  `typeof numgen random mod 65536 : ${family === 'IPv4' ? 'ip' : 'ip6'} daddr . ${protocol} dport`;
-
-/** The rule that draws a backend; nothing where there is none. */
-export function drawing(map: string, { family, protocol, backends, byClient }: Choice): string {
-  if (backends.length === 0) return '';
-  const ip = family === 'IPv4' ? 'ip' : 'ip6';
-  const number = byClient ? `jhash ${ip} saddr mod` : 'numgen random mod';
-  return `meta l4proto ${protocol} dnat ${ip} to ${number} ${backends.length} map @${map}`;
+/** Where the backends of an entry are: those of everybody, or those of this host. */
+interface BackendsPlace {
+  readonly kind: 'services' | 'ports';
+  readonly whose: 'all' | 'local';
+  readonly protocol: string;
+  readonly family: Family;
 }
 
-export const mapOf = ({ kind, family }: Entry): string =>
-  `${kind === 'node-port' ? 'ports' : 'services'}${digit(family)}`;
+const PLACES: readonly BackendsPlace[] = (['services', 'ports'] as const).flatMap((kind) =>
+  (['all', 'local'] as const).flatMap((whose) =>
+    ['tcp', 'udp', 'sctp'].flatMap((protocol) =>
+      (['IPv4', 'IPv6'] as const).map((family) => ({ kind, whose, protocol, family })),
+    ),
+  ),
+);
+
+const nameOf = ({ kind, whose, protocol, family }: BackendsPlace): string =>
+  `${whose}-${kind}-${protocol}${digit(family)}`;
+
+/** An entry and a number lead to an address and a port. */
+function backendsMap(place: BackendsPlace): string {
+  const { kind, protocol, family } = place;
+  const ip = ipOfFamily(family);
+  const entry = kind === 'services' ? `${ip} daddr . ${protocol} dport` : `${protocol} dport`;
+  return `  map ${nameOf(place)} {
+    typeof ${entry} . numgen random mod 65536 : ${ip} daddr . ${protocol} dport
+  }
+`;
+}
+
+const kindOf = ({ kind }: Entry): 'services' | 'ports' => (kind === 'node-port' ? 'ports' : 'services');
+
+/** The map of verdicts that the entry is in, and its key there. */
+export const verdictsOf = (entry: Entry): string => `${kindOf(entry)}${digit(entry.family)}`;
+export const verdictKey = ({ address, protocol, port }: Entry): string =>
+  address === undefined ? `${protocol} . ${port}` : `${address} . ${protocol} . ${port}`;
 
 /** No two entries of the table are the same. */
-export const keyOf = (entry: Entry): string => `${mapOf(entry)} ${entry.key}`;
+export const keyOf = (entry: Entry): string => `${verdictsOf(entry)} ${verdictKey(entry)}`;
 
-/** Who comes from outside goes through a chain of the entry's own before the choice. */
-export function doorOf(entry: Entry): string | undefined {
-  if (entry.kind === 'cluster') return undefined;
-  return `d${createHash('sha256').update(keyOf(entry)).digest('hex').slice(0, 16)}`;
+/** The map in which the backends of an entry are, and what their keys begin with. */
+export const backendsOf = (entry: Entry, whose: 'all' | 'local'): string =>
+  nameOf({ kind: kindOf(entry), whose, protocol: entry.protocol, family: entry.family });
+export const backendKey = ({ address, port }: Entry): string =>
+  address === undefined ? String(port) : `${address} . ${port}`;
+
+/** A chain that sends a packet to one of the backends of its entry. */
+export interface Draw {
+  readonly chain: string;
+  readonly rules: readonly string[];
 }
 
-export function doorRules({ family, choice, localChoice }: Entry): string[] {
-  const ip = family === 'IPv4' ? 'ip' : 'ip6';
+/**
+ * The chain for an entry: it depends on nothing but how many backends there are and who may be sent to which, so that entries share
+ * it. Undefined where there is no backend.
+ */
+export function drawOf(entry: Entry, all: Choice, local: Choice | undefined): Draw | undefined {
+  const { family, protocol, kind } = entry;
+  const count = all.backends.length;
+  if (count === 0) return undefined;
+  const ip = ipOfFamily(family);
+  const place = entry.address === undefined ? `${protocol} dport` : `${ip} daddr . ${protocol} dport`;
+  const among = (whose: 'all' | 'local', of: number): string => {
+    const number = all.byClient ? `jhash ${ip} saddr mod ${of}` : `numgen random mod ${of}`;
+    return `meta l4proto ${protocol} dnat ${ip} to ${place} . ${number} map @${backendsOf(entry, whose)}`;
+  };
+  const words = [`${kind}-${protocol}${digit(family)}`, `${count}`, ...(all.byClient ? ['by-client'] : [])];
+  if (kind === 'cluster') return { chain: words.join('-'), rules: [among('all', count)] };
   // Answers must come back through this host; only there is it known where the client is.
-  if (localChoice === undefined) return [`meta mark set meta mark | ${FROM_HERE}`, `goto ${choice}`];
-  return [
-    `${ip} saddr @pods${digit(family)} goto ${choice}`,
-    `fib saddr type local goto ${choice}`,
-    `goto ${localChoice}`,
-  ];
+  if (local === undefined) {
+    return { chain: words.join('-'), rules: [`meta mark set meta mark | ${FROM_HERE}`, among('all', count)] };
+  }
+  const here = local.backends.length;
+  return {
+    chain: [...words, 'local', here].join('-'),
+    rules: [
+      `${ip} saddr @pods${digit(family)} ${among('all', count)}`,
+      `fib saddr type local ${among('all', count)}`,
+      ...(here === 0 ? [] : [among('local', here)]),
+    ],
+  };
 }
-
-/** Where an entry leads. */
-export const openingOf = (entry: Entry): string => `${doorRules(entry).join('; ')} ${entry.kind}`;

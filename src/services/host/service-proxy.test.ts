@@ -36,22 +36,30 @@ describe('the proxy of Services', needsRoot, () => {
       nodePort: fc.boolean(),
       local: fc.boolean(),
       outside: fc.boolean(),
+      second: fc.boolean(),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 8 }), async (changes) => {
         const told = await Told.start();
         const empty = contents();
         const last = new Map<string, [Service, EndpointSlice[]]>();
-        for (const { name, isThere, pods, port, nodePort, local, outside } of changes) {
+        for (const { name, isThere, pods, port, nodePort, local, outside, second } of changes) {
           const number = name === 'a' ? 1 : 2;
           const spec: Partial<ServiceSpec> = {
             clusterIP: `10.96.0.${number}`,
-            ports: [{ port, ...(nodePort ? { nodePort: 30_000 + number } : {}) }],
+            ports: [
+              { port, ...(nodePort ? { nodePort: 30_000 + number } : {}) },
+              ...(second ? [{ name: 'second', port: port + 10 }] : []),
+            ],
             externalTrafficPolicy: local ? 'Local' : 'Cluster',
           };
           const ingress = outside ? [{ ip: `198.51.100.${number}` }] : [];
           const service = serviceOf(name, spec, { loadBalancer: { ingress } });
-          if (isThere) last.set(name, [service, [sliceOf(name, pods.map(pod))]]);
+          const slicePorts = [
+            { name: '', port: 8080 },
+            { name: 'second', port: 8081 },
+          ];
+          if (isThere) last.set(name, [service, [sliceOf(name, pods.map(pod), slicePorts)]]);
           else last.delete(name);
           await told.set(service, last.get(name)?.[1]);
         }
@@ -166,7 +174,21 @@ describe('the proxy of Services', needsRoot, () => {
     const all = Array.from({ length: 1_000 }, (_, i) => ({ addresses: [`10.244.${1 + (i >> 8)}.${i & 255}`] }));
     await told.set(service, [sliceOf('large', all)]);
     const script = await told.set(service, [sliceOf('large', all.toSpliced(500, 1))]);
-    assert.ok(script.split('\n').length <= 5 && script.length < 500, script);
+    assert.ok(script.split('\n').length <= 8 && script.length < 800, script);
+  });
+
+  it('leaves an address to the Service that had it first, and to the next one when that goes', async (t) => {
+    const told = await Told.start();
+    const [first, second] = ['first', 'second'].map((name) => serviceOf(name, { clusterIP: '10.96.0.30' }));
+    assert.ok(first && second);
+    for (const i of [1, 2]) await greeter(t, `10.244.0.${i}`);
+    await told.set(first, [sliceOf('first', [pod(1)])]);
+    await told.set(second, [sliceOf('second', [pod(2)])]);
+    assert.deepEqual(await whoAnswers('10.96.0.30', 80, 10), ['10.244.0.1']);
+    await told.set(first, undefined);
+    assert.deepEqual(told.freed.splice(0), ['second']);
+    await told.set(second, [sliceOf('second', [pod(2)])]);
+    assert.deepEqual(await whoAnswers('10.96.0.30', 80, 10), ['10.244.0.2']);
   });
 
   it('takes no words from objects that are not addresses', async () => {
@@ -183,6 +205,8 @@ describe('the proxy of Services', needsRoot, () => {
 class Told {
   /** Hosts that do not answer. */
   readonly silent = new Set<string>();
+  /** Services that are to be changed once more. */
+  readonly freed: string[] = [];
   readonly #table = new ProxyTable({
     addresses: { IPv4: '192.0.2.1', IPv6: 'fd00:2::1' },
     serviceCidrs: ['10.96.0.0/16', 'fd00:96::/112'],
@@ -201,7 +225,8 @@ class Told {
       slices === undefined
         ? NO_RULES
         : rulesOf(service, slices, { host: 'here', isSilent: (host) => this.silent.has(host) });
-    const { script, gone } = this.#table.change(service.metadata.name, rules);
+    const { script, gone, freed } = this.#table.change(service.metadata.name, rules);
+    this.freed.push(...freed);
     if (script !== '') await runNftScript(script);
     for (const { address } of gone) await forgetConnections(['--proto', 'udp', '--reply-src', address]);
     return script;
@@ -213,6 +238,11 @@ const pod = (number: number): Endpoint => ({
   nodeName: number % 2 === 0 ? 'here' : 'elsewhere',
 });
 
+/** The key of a backend: its entry, and its number. */
+interface Numbered {
+  readonly concat: readonly unknown[];
+}
+
 /** What the kernel has, whatever numbers it gave and in whatever order things came. */
 function contents(): string[] {
   const listed: { nftables: Record<string, Record<string, unknown>>[] } = JSON.parse(
@@ -223,14 +253,16 @@ function contents(): string[] {
     .filter(([kind]) => kind !== 'metainfo')
     .map(([kind, { handle: _, elem = [], ...rest }]) => {
       const items = (elem as unknown[]).map((item) => JSON.stringify(item));
-      if (kind === 'map' && rest['type'] === 'integer') {
-        const pairs = (elem as [number, unknown][]).toSorted(([a], [b]) => a - b);
-        assert.deepEqual(
-          pairs.map(([number]) => number),
-          pairs.map((__, i) => i),
-          'numbers without a hole',
+      if (kind === 'map' && /^(all|local)-/.test(String(rest['name']))) {
+        const byEntry = Map.groupBy(elem as [Numbered, unknown][], ([{ concat }]) =>
+          JSON.stringify(concat.slice(0, -1)),
         );
-        return `${kind} ${JSON.stringify(rest)} ${pairs.map(([, to]) => JSON.stringify(to)).sort()}`;
+        const entries = [...byEntry].map(([entry, backends]) => {
+          const numbers = backends.map(([{ concat }]) => Number(concat.at(-1))).sort((a, b) => a - b);
+          assert.deepEqual(numbers, [...numbers.keys()], 'numbers without a hole');
+          return `${entry} ${backends.map(([, to]) => JSON.stringify(to)).sort()}`;
+        });
+        return `${kind} ${JSON.stringify(rest)} ${entries.sort()}`;
       }
       return `${kind} ${JSON.stringify(rest)} ${items.sort()}`;
     })

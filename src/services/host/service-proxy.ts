@@ -141,6 +141,7 @@ export class ServiceProxy {
       throw error;
     }
     this.#table = table;
+    for (const key of changes.flatMap(({ freed }) => freed)) this.#waiting.add(key);
     await this.#forget(changes);
   }
 
@@ -169,11 +170,9 @@ export class ServiceProxy {
 
 const replies = ({ address, port }: Backend): string => `--proto udp --reply-src ${address} --reply-port-src ${port}`;
 
-function asked({ key, kind }: Entry): string[] {
-  const words = key.split(' . ');
-  if (!words.includes('udp')) return [];
-  const port = `--proto udp --orig-port-dst ${words.at(-1)}`;
-  return [kind === 'node-port' ? port : `${port} --orig-dst ${words[0]}`];
+function asked({ address, protocol, port }: Entry): string[] {
+  if (protocol !== 'udp') return [];
+  return [`--proto udp --orig-port-dst ${port}${address === undefined ? '' : ` --orig-dst ${address}`}`];
 }
 
 const hostsOf = (slice: EndpointSlice | undefined): ReadonlySet<string> =>

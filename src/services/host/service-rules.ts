@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Address } from '../../api/address.ts';
 import type { Service, ServicePort } from '../../api/core/service.ts';
 import type { EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
@@ -18,11 +17,13 @@ export interface Choice {
 /** Where packets enter a Service. Whoever comes from outside of the cluster is treated differently. */
 export interface Entry {
   readonly family: Family;
-  /** A whole key of one of the maps: `10.96.0.10 . tcp . 80`, or `tcp . 30080` for a port of the host. */
-  readonly key: string;
+  readonly protocol: string;
+  /** `10.96.0.10`; none for a port of the host. */
+  readonly address?: string;
+  readonly port: number;
   readonly kind: 'cluster' | 'outside' | 'node-port';
   readonly choice: string;
-  /** With externalTrafficPolicy Local: the choice among backends of this host, without which nothing is answered. */
+  /** With externalTrafficPolicy Local: the choice among backends of this host, the only ones who come from outside reach. */
   readonly localChoice?: string;
 }
 
@@ -61,29 +62,25 @@ function addPort(
   // By itself: where this host alone is asked, its pods that end go on although others elsewhere are ready.
   const local = chosenOf(candidates.filter(({ backend }) => backend.isLocal));
   const id = `${metadata.namespace}/${metadata.name}:${port.name ?? ''}/${protocol}/${family}`;
-  const choose = (suffix: string, backends: readonly Backend[]): string => {
-    const name = `c${createHash('sha256').update(`${id}${suffix}`).digest('hex').slice(0, 16)}`;
+  const choose = (name: string, backends: readonly Backend[]): string => {
     choices.set(name, { family, protocol, backends, byClient });
     return name;
   };
-  const everywhere = choose('', all);
-  const here = choose('/local', local);
+  const everywhere = choose(id, all);
+  const here = choose(`${id}/local`, local);
   const inside = spec.internalTrafficPolicy === 'Local' ? here : everywhere;
-  const ofFamily = (address: string): boolean => Address.parse(address)?.family === (family === 'IPv4' ? 4 : 6);
-  const keyOf = (address: string): string => `${Address.parse(address)} . ${protocol} . ${port.port}`;
-  for (const address of clusterAddresses(spec)) {
-    if (ofFamily(address)) {
-      entries.push({ family, key: keyOf(address), kind: 'cluster', choice: inside });
-    }
-  }
+  const enter = (address: string, rest: Pick<Entry, 'kind' | 'choice' | 'localChoice'>): void => {
+    const parsed = Address.parse(address);
+    if (parsed?.family !== (family === 'IPv4' ? 4 : 6)) return;
+    entries.push({ family, protocol, address: parsed.toString(), port: port.port, ...rest });
+  };
+  for (const address of clusterAddresses(spec)) enter(address, { kind: 'cluster', choice: inside });
   const outside = spec.externalTrafficPolicy === 'Local' ? { localChoice: here } : {};
   for (const { ip = '' } of status?.loadBalancer?.ingress ?? []) {
-    if (ofFamily(ip)) {
-      entries.push({ family, key: keyOf(ip), kind: 'outside', choice: everywhere, ...outside });
-    }
+    enter(ip, { kind: 'outside', choice: everywhere, ...outside });
   }
   if (port.nodePort !== undefined && port.nodePort > 0) {
-    entries.push({ family, key: `${protocol} . ${port.nodePort}`, kind: 'node-port', choice: everywhere, ...outside });
+    entries.push({ family, protocol, port: port.nodePort, kind: 'node-port', choice: everywhere, ...outside });
   }
 }
 

@@ -4,7 +4,9 @@ import { who } from './answers/who.ts';
 import { apply } from './client/apply.ts';
 import { remove } from './client/delete.ts';
 import { describe } from './client/describe.ts';
+import { exec } from './client/exec.ts';
 import { get } from './client/get.ts';
+import { logs } from './client/logs.ts';
 import type { Command } from './command.ts';
 import { dnsHosts } from './dns/dns-hosts.ts';
 import { lab } from './lab/lab.ts';
@@ -20,6 +22,8 @@ export const commands: readonly Command[] = [
   get,
   describe,
   remove,
+  logs,
+  exec,
   who,
   explain,
   lab,

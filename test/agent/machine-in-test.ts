@@ -18,7 +18,7 @@ import type { Client } from '../../src/runtime/client.ts';
 import { kubectl } from '../kubectl/kubectl.ts';
 import { MachineApi } from './machine-api.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../bin/netloom', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../../bin/netloom', import.meta.url));
 
 interface Process {
   readonly child: ChildProcess;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '../../src/api/json.ts';
-import { MachineInTest } from './machine-in-test.ts';
+import { MachineInTest, PROGRAM } from './machine-in-test.ts';
 
 const container = (name: string, script: string, more: JsonObject = {}): JsonObject => ({
   name,
@@ -74,11 +74,42 @@ describe('what people do with their pods', { skip: process.getuid?.() === 0 ? fa
     );
   });
 
+  test('do the same without kubectl', async () => {
+    const own = (words: readonly string[], input = '') => machine.attempt(PROGRAM, words, input);
+    const exec = (words: readonly string[], input = '') =>
+      own(['exec', '-i', 'web', '-c', 'main', '--', ...words], input);
+    assert.deepEqual(await exec(['sh', '-c', 'hostname; echo no >&2; exit 7']), {
+      stdout: 'web\n',
+      stderr: 'no\n',
+      code: 7,
+    });
+    const input = 'x'.repeat(5_000_000);
+    assert.equal((await exec(['wc', '-c'], input)).stdout, '5000000\n');
+    assert.equal((await exec(['head', '-c', '3'], input)).stdout, 'xxx');
+    const missing = await exec(['no-such-command']);
+    assert.match(missing.stderr, /exec: "no-such-command": executable file not found in \$PATH/);
+    assert.equal(missing.code, 1);
+
+    const terminal = `${PROGRAM} exec -it web -c main -- sh -c 'tty; stty size; exit 5'`;
+    const seen = await machine.attempt('script', ['-qefc', `stty cols 91 rows 33; exec ${terminal}`, '/dev/null']);
+    assert.match(seen.stdout, /\/dev\/pts\/\d.*\b33 91\b/s);
+    assert.equal(seen.code, 5);
+    assert.match((await own(['exec', '-t', 'web', '--', 'true'])).stderr, /-t needs a terminal on standard input/);
+
+    assert.equal((await own(['logs', 'web', '-c', 'talks', '--previous', '--tail', '2'])).stdout, '100000\nend\n');
+    assert.deepEqual(await own(['logs', 'web', '-c', 'nobody']), {
+      stdout: '',
+      stderr: 'netloom: container nobody is not valid for pod web\n',
+      code: 1,
+    });
+  });
+
   test('sit before a terminal in them, of the size of their own', async () => {
     const line = `${machine.program} exec -it web -c main -- sh -c 'tty; stty size; exit 5'`;
     const words = ['-qefc', `stty cols 91 rows 33; exec ${line}`, '/dev/null'];
     const { stdout, code } = await machine.attempt('script', words);
-    assert.match(stdout, /\/dev\/pts\/\d+\r\n33 91\r\n/);
+    // script(1) tells the terminal that nobody types, which is echoed somewhere in between.
+    assert.match(stdout, /\/dev\/pts\/\d.*\b33 91\b/s);
     assert.equal(code, 5);
   });
 

@@ -35,7 +35,8 @@ export const Reservation = defineKind({
   },
   spec: object({
     ipSetRef: ipSetRefShape,
-    reservation: map(entryShape, { description: 'What is reserved, by network.' }),
+    // Always written together, by one: who owns which address of it would be longer than the addresses.
+    reservation: map(entryShape, { 'x-kubernetes-map-type': 'atomic', description: 'What is reserved, by network.' }),
   }),
   status: object({}),
   columns: [

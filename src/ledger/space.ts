@@ -124,15 +124,26 @@ export class Space {
     if (before?.object.metadata.uid === uid && !isNewer(resourceVersion, before.object.metadata.resourceVersion)) {
       return;
     }
-    const known = before?.holdings ?? new Map<string, Holding>();
-    const holdings = new Map<string, Holding>();
-    for (const said of object.spec.holdings) {
-      const holding = sameHolding(known.get(said.address), said) ?? parsed(said);
-      if (holding !== undefined) holdings.set(said.address, holding);
-    }
+    const holdings = before?.holdings ?? new Map<string, Holding>();
     this.#blocks.set(name, { object, holdings });
-    for (const [text, holding] of known) if (holdings.get(text) !== holding) this.#remove(holding);
-    for (const [text, holding] of holdings) if (known.get(text) !== holding) this.#add(holding);
+    // A block says hundreds of things, and nearly all of them once more.
+    const gone = new Set(holdings.keys());
+    const news: AddressHolding[] = [];
+    for (const said of object.spec.holdings) {
+      if (isSame(holdings.get(said.address), said)) gone.delete(said.address);
+      else news.push(said);
+    }
+    for (const text of gone) {
+      const holding = holdings.get(text);
+      holdings.delete(text);
+      if (holding !== undefined) this.#remove(holding);
+    }
+    for (const said of news) {
+      const holding = holdings.has(said.address) ? undefined : parsed(said);
+      if (holding === undefined) continue;
+      holdings.set(said.address, holding);
+      this.#add(holding);
+    }
   }
 
   /** The block is gone, and with it what it held. `uid`: only if it is still this one that we know. */
@@ -203,22 +214,18 @@ export const saying = (holdings: Iterable<Holding>): AddressHolding[] =>
 interface Block {
   readonly object: AddressBlock;
   /** By the text of the address. */
-  readonly holdings: ReadonlyMap<string, Holding>;
+  readonly holdings: Map<string, Holding>;
 }
 
 const NOTHING: readonly never[] = [];
 
-function sameHolding(known: Holding | undefined, said: AddressHolding): Holding | undefined {
-  if (known === undefined) return undefined;
-  const { holder, network, subnet, since, coolsUntil } = known;
-  const same =
-    holder.uid === said.holder.uid &&
-    network === said.network &&
-    subnet === said.subnet &&
-    since === said.since &&
-    coolsUntil === said.coolsUntil;
-  return same ? known : undefined;
-}
+const isSame = (known: Holding | undefined, said: AddressHolding): boolean =>
+  known !== undefined &&
+  known.holder.uid === said.holder.uid &&
+  known.network === said.network &&
+  known.subnet === said.subnet &&
+  known.since === said.since &&
+  known.coolsUntil === said.coolsUntil;
 
 function parsed({ address: text, ...rest }: AddressHolding): Holding | undefined {
   const address = Address.parse(text);

@@ -73,9 +73,11 @@ export const serviceAddresses = ({
  * they have, and those whose record has vanished, because somebody may have tampered with it.
  */
 function lost(block: AddressBlock, caches: Caches): Ref[] {
+  const users = usersIn(block);
+  if (users.length === 0) return [];
   const now = caches.of(AddressBlock).get(refOf(block));
   const kept = new Set(now === undefined ? [] : usersIn(now).map(({ address, uid }) => `${address} ${uid}`));
-  return usersIn(block).flatMap(({ address, namespace, name, uid }) => {
+  return users.flatMap(({ address, namespace, name, uid }) => {
     const isThere = caches.of(Service).get({ namespace, name })?.metadata.uid === uid;
     return isThere && kept.has(`${address} ${uid}`) ? [] : [{ namespace, name }];
   });

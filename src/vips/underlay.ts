@@ -1,5 +1,10 @@
 import { Address } from '../api/address.ts';
-import { type AddressBlock, type AddressHolder, blockPrefix } from '../api/netloom.io/address-block.ts';
+import {
+  type AddressBlock,
+  type AddressHolder,
+  type AddressHolding,
+  blockPrefix,
+} from '../api/netloom.io/address-block.ts';
 import { AddressIndex, NameCounts } from './address-index.ts';
 import { nameOf } from './terms.ts';
 import { isNews, isService } from './vip.ts';
@@ -59,8 +64,8 @@ export class Underlay {
   observe(key: string, object: AddressBlock | undefined, uid?: string): Address[] {
     const known = this.#blocks.get(key);
     if (object === undefined ? known === undefined || known.metadata.uid !== uid : !isNews(object, known)) return [];
-    const before = holdersIn(known);
-    const now = holdersIn(object);
+    const parts = differing(known?.spec.holdings ?? [], object?.spec.holdings ?? []);
+    const [before, now] = [holdersIn(parts.before), holdersIn(parts.now)];
     this.#keep(key, known, object);
     const changed: Address[] = [];
     for (const text of new Set([...before.keys(), ...now.keys()])) {
@@ -97,5 +102,18 @@ export class Underlay {
   }
 }
 
-const holdersIn = (block: AddressBlock | undefined): Map<string, AddressHolder> =>
-  new Map((block?.spec.holdings ?? []).map(({ address, holder }) => [address, holder]));
+const holdersIn = (holdings: readonly AddressHolding[]): Map<string, AddressHolder> =>
+  new Map(holdings.map(({ address, holder }) => [address, holder]));
+
+/** Both without what they begin and end with alike, which is nearly all that a block says. */
+function differing(before: readonly AddressHolding[], now: readonly AddressHolding[]) {
+  const shorter = Math.min(before.length, now.length);
+  let begin = 0;
+  while (begin < shorter && isAlike(before[begin], now[begin])) begin += 1;
+  let end = 0;
+  while (end < shorter - begin && isAlike(before.at(-1 - end), now.at(-1 - end))) end += 1;
+  return { before: before.slice(begin, before.length - end), now: now.slice(begin, now.length - end) };
+}
+
+const isAlike = (a: AddressHolding | undefined, b: AddressHolding | undefined): boolean =>
+  a?.address === b?.address && a?.holder.uid === b?.holder.uid;

@@ -11,16 +11,14 @@ export function cloneJson<T extends Json>(value: T): T;
 export function cloneJson(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(cloneJson);
-  const copy: JsonObject = {};
-  for (const key of Object.keys(value)) {
-    const child = cloneJson(value[key] ?? null);
-    // Assigning to `__proto__` would change the prototype instead of adding a key.
-    if (key === '__proto__') Object.defineProperty(copy, key, { value: child, ...PLAIN });
-    else copy[key] = child;
+  // Spreading copies the layout in one go, and a key that is called `__proto__` as well.
+  const copy = { ...value };
+  for (const key in copy) {
+    const child = copy[key];
+    if (typeof child === 'object' && child !== null) copy[key] = cloneJson(child);
   }
   return copy;
 }
-const PLAIN = { enumerable: true, configurable: true, writable: true };
 
 /** Equality by value; the order of keys does not matter, the order of array items does. */
 export function equalJson(a: Json | undefined, b: Json | undefined): boolean {

@@ -40,7 +40,8 @@ export function encodeFields({ below }: FieldSet): JsonObject {
 }
 
 function encodeBelow(into: JsonObject, below: ReadonlyMap<string, FieldSet>): JsonObject {
-  const elements = [...below.keys()].sort();
+  const elements = [...below.keys()];
+  if (elements.length > 1) elements.sort();
   for (const element of elements) {
     const set = below.get(element);
     if (set === undefined) continue;

@@ -6,6 +6,7 @@ import { eventually } from '../engine/engine-in-test.ts';
 import { netloom, RunningNetloom } from './netloom.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/ipam/', import.meta.url));
+const CLAIMS = fileURLToPath(new URL('../../examples/claims/', import.meta.url));
 
 /** A whole command line, against a server that is another process; in this process, because starting one costs more than the answer. */
 async function ask({ kubeconfig }: RunningNetloom, words: readonly string[]) {
@@ -107,6 +108,37 @@ describe('answers about addresses', () => {
       [answer.ready, answer.findings[0].about],
       [false, { kind: 'NetConfig', namespace: 'default', name: 'netconfig' }],
     );
+  });
+
+  test('who has the address of a claim, and why another claim has none', async () => {
+    const applied = await own('apply', '-f', CLAIMS);
+    assert.equal(applied.code, 0, applied.stderr);
+    const explained = await eventually(
+      () => own('explain', 'addressclaim/nfs', '-n', 'claims'),
+      ({ code }) => code === 0,
+    );
+    assert.match(explained.stdout, /^AddressClaim nfs in namespace claims is Ready$/m);
+    const { stdout } = await own('who', '172.18.0.5', '-n', 'claims');
+    assert.match(stdout, /^172\.18\.0\.5 is held by AddressClaim nfs in namespace claims$/m);
+    assert.match(stdout, /^ {2}host +edpm-compute-1$/m);
+    for (const name of ['nfs', 'aclaim/nfs']) assert.match((await own('who', name)).stdout, /nfs holds one address\n/);
+    const columns = await own('get', 'aclaim', '-n', 'claims');
+    assert.match(columns.stdout, /^NAME +HOST +NETWORK +ADDRESS +READY +MESSAGE +AGE$/m);
+    assert.match(columns.stdout, /^nfs +edpm-compute-1 +Storage +172\.18\.0\.5 +True +172\.18\.0\.5 is held for/m);
+
+    await apply(`
+apiVersion: netloom.io/v1alpha1
+kind: AddressClaim
+metadata: {name: excluded, namespace: default}
+spec: {host: edpm-compute-0, network: InternalApi, subnet: subnet1, address: 172.17.0.10}
+`);
+    const excluded = await settled('aclaim/excluded');
+    assert.equal(excluded.code, 1);
+    assert.match(excluded.stdout, /address 172\.17\.0\.10 is in excludeAddresses of subnet subnet1/);
+    assert.match(excluded.stdout, /→ or delete AddressClaim excluded and create it anew with another address/);
+    assert.equal((await own('delete', 'aclaim', 'excluded')).code, 0);
+    const deleted = await own('delete', '-f', CLAIMS);
+    assert.equal(deleted.code, 0, deleted.stderr);
   });
 
   test('why an IPSet does not go', async () => {

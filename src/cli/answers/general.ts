@@ -1,4 +1,5 @@
 import type { ApiObject, OwnerReference } from '../../api/object.ts';
+import { CLAIM_FINALIZER } from '../../ipam/address-claim.record.ts';
 import { FINALIZERS } from '../../ipam/reservation.ts';
 import { ago } from './ago.ts';
 import { called, conditionsOf, type Finding, type Named, named, note, problem, readyOf, statusOf } from './finding.ts';
@@ -66,7 +67,7 @@ export function deletion({ object, now }: Pick<GeneralFacts, 'object' | 'now'>):
 }
 
 function heldBy(about: Named, finalizer: string, place: number, waited: number): Finding {
-  if (FINALIZERS.includes(finalizer)) {
+  if (FINALIZERS.includes(finalizer) || finalizer === CLAIM_FINALIZER.name) {
     const says = `${finalizer} goes once its addresses are given back, which the address controller does`;
     return waited < PATIENCE
       ? note(about, says)

@@ -10,7 +10,7 @@ import { isFor } from '../../ipam/reservation.ts';
 import { called, type Finding, named, note, problem } from './finding.ts';
 import { START } from './general.ts';
 import { nameOf } from './holder.ts';
-import { holdingsOf, MOST_SHOWN } from './ipset-holders.ts';
+import { holdingsOf, MOST_SHOWN } from './request-holders.ts';
 import { subnetsOf } from './subnets.ts';
 
 export interface NetConfigFacts {

@@ -1,3 +1,4 @@
+import { AddressClaim } from '../../api/netloom.io/address-claim.ts';
 import { IPSet } from '../../api/network.openstack.org/ipset.ts';
 import type { ApiObject } from '../../api/object.ts';
 import { system } from '../../runtime/system.ts';
@@ -32,7 +33,7 @@ export async function answerExplain(words: string, options: ExplainOptions, term
   const answer = explainAnswer({
     object,
     owners: await ownersOf(object, { reader, kinds, seen: new Set([object.metadata.uid]) }),
-    needsController: kind.group === IPSet.group && kind.kind === IPSet.kind,
+    needsController: [IPSet, AddressClaim].some((own) => own.group === kind.group && own.kind === kind.kind),
     now,
     ...(await special(kind, object, { reader, events, now })),
     events: events.map((event) => ({

@@ -1,7 +1,9 @@
 import { Service } from '../../api/core/service.ts';
+import type { Kind } from '../../api/kind.ts';
 import { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
 import { ServiceL2Status } from '../../api/metallb.io/service-l2-status.ts';
 import type { AddressBlock } from '../../api/netloom.io/address-block.ts';
+import { AddressClaim } from '../../api/netloom.io/address-claim.ts';
 import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import { system } from '../../runtime/system.ts';
 import { type ConnectionOptions, connect } from '../client/connection.ts';
@@ -65,9 +67,29 @@ async function read(reader: Reader, question: Question, scope: WhoScope): Promis
   return whoAnswer({ question, scope, holders, places, environment: { netConfigs, pools } });
 }
 
-/** With the host and the interfaces that announce it, where the holder is a Service. */
+/** With the host and the interfaces that announce it, where the holder is a Service; with the host that a claim is for. */
 async function located(reader: Reader, holders: readonly Holder[]): Promise<Holder[]> {
-  const services = holders.filter(({ holder }) => holder.kind === Service.kind && holder.apiGroup === Service.group);
+  const of = ({ group, kind }: Kind) =>
+    holders.filter(({ holder }) => holder.kind === kind && holder.apiGroup === group);
+  const services = of(Service);
+  const claims = of(AddressClaim);
   const announcers = services.length === 0 ? [] : await reader.list(ServiceL2Status);
-  return inOrder(holders).map((holder) => (services.includes(holder) ? announcedBy(holder, announcers) : holder));
+  const claimed = await hostsOf(claims, reader);
+  return inOrder(holders).map((holder) => {
+    if (services.includes(holder)) return announcedBy(holder, announcers);
+    const host = claims.includes(holder) ? claimed.get(holder.holder.uid) : undefined;
+    return host === undefined ? holder : { ...holder, host };
+  });
 }
+
+/** UID of a claim → the host that it is for. */
+async function hostsOf(claims: readonly Holder[], reader: Reader): Promise<Map<string, string>> {
+  const found =
+    claims.length > MOST_BY_NAME
+      ? await reader.list(AddressClaim)
+      : await Promise.all(claims.map(({ holder }) => reader.get(AddressClaim, holder.namespace, holder.name)));
+  return new Map(found.flatMap((claim) => (claim === undefined ? [] : [[claim.metadata.uid, claim.spec.host]])));
+}
+
+/** More are read all at once. */
+const MOST_BY_NAME = 16;

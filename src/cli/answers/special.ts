@@ -3,17 +3,19 @@ import { Service } from '../../api/core/service.ts';
 import type { Kind } from '../../api/kind.ts';
 import { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
 import { AddressBlock } from '../../api/netloom.io/address-block.ts';
+import { AddressClaim } from '../../api/netloom.io/address-claim.ts';
 import { IPSet } from '../../api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import { Reservation } from '../../api/network.openstack.org/reservation.ts';
 import type { ApiObject } from '../../api/object.ts';
 import type { Event } from '../../runtime/builtin.ts';
+import { type Asker, claimAsker, ipSetAsker, ipSetNeighbour } from './asker.ts';
 import type { Finding } from './finding.ts';
 import { type HolderName, nameOf } from './holder.ts';
-import { ipSetFindings, lacking, subnetsInQuestion } from './ipset-findings.ts';
-import { holdingsOf } from './ipset-holders.ts';
 import { blockFindings, netConfigFindings, reservationFindings } from './other-findings.ts';
 import type { Reader } from './reader.ts';
+import { requestFindings, subnetsInQuestion } from './request-findings.ts';
+import { holdingsOf } from './request-holders.ts';
 import { isServed, requestedBy, serviceFindings } from './service-findings.ts';
 import { subnetsOf } from './subnets.ts';
 
@@ -31,7 +33,12 @@ export interface Special {
 
 /** Reads what is needed to know more of an object of certain kinds than any object says of itself. */
 export async function special(kind: Kind, object: ApiObject, surroundings: Surroundings): Promise<Special> {
-  if (isA(IPSet, kind, object)) return { special: await aboutIpSet(object, surroundings) };
+  if (isA(IPSet, kind, object)) {
+    const { namespace = '', name } = object.metadata;
+    const reservation = await surroundings.reader.get(Reservation, namespace, name);
+    return { special: await aboutAsker(ipSetAsker(object, reservation), surroundings) };
+  }
+  if (isA(AddressClaim, kind, object)) return { special: await aboutAsker(claimAsker(object), surroundings) };
   if (isA(NetConfig, kind, object)) return { special: await aboutNetConfig(object, surroundings) };
   if (isA(Reservation, kind, object)) return { special: await aboutReservation(object, surroundings) };
   if (isA(AddressBlock, kind, object)) {
@@ -44,20 +51,18 @@ export async function special(kind: Kind, object: ApiObject, surroundings: Surro
   return { special: [] };
 }
 
-async function aboutIpSet(ipSet: IPSet, { reader, now }: Surroundings): Promise<Finding[]> {
-  const { namespace = '', name } = ipSet.metadata;
-  const [netConfigs, reservation] = await Promise.all([
-    reader.list(NetConfig, { namespace }),
-    reader.get(Reservation, namespace, name),
-  ]);
-  const subnets = subnetsInQuestion({ ipSet, reservation, netConfigs });
+/** Of somebody who asks for addresses: what it lacks, who has that, and what those wait for. */
+async function aboutAsker(asker: Asker, { reader, now }: Surroundings): Promise<Finding[]> {
+  const { namespace = '' } = asker.object.metadata;
+  const netConfigs = await reader.list(NetConfig, { namespace });
+  const subnets = subnetsInQuestion({ asker, netConfigs });
   const [found, neighbours] = await Promise.all([
     Promise.all(subnets.map(({ prefix }) => reader.blocksUnder(prefix, namespace))),
-    subnets.length === 0 ? [] : reader.some(IPSet, namespace, MOST_NEIGHBOURS),
+    subnets.length === 0 ? [] : neighboursIn(namespace, reader),
   ]);
   const blocks = [...new Map(found.flat().map((block) => [block.metadata.uid, block])).values()];
-  const fixed = lacking({ ipSet, reservation }).flatMap(({ fixedIP = '' }) => Address.parse(fixedIP) ?? []);
-  const known = new Set(neighbours.map(({ metadata }) => metadata.uid));
+  const fixed = asker.lacking.flatMap(({ fixedIP = '' }) => Address.parse(fixedIP) ?? []);
+  const known = new Set(neighbours.map(({ object }) => object.metadata.uid));
   // Those in the way come first; of the others it is worth knowing who is about to go.
   const inTheWay = subnets
     .flatMap((subnet) => holdingsOf(subnet, blocks))
@@ -66,7 +71,15 @@ async function aboutIpSet(ipSet: IPSet, { reader, now }: Surroundings): Promise<
     .sort((a, b) => Number(b.isFirst) - Number(a.isFirst))
     .map(({ holder }) => holder);
   const holders = await lookAt(inTheWay, reader);
-  return ipSetFindings({ ipSet, reservation, netConfigs, blocks, neighbours, holders, now });
+  return requestFindings({ asker, netConfigs, blocks, neighbours, holders, now });
+}
+
+async function neighboursIn(namespace: string, reader: Reader): Promise<Asker[]> {
+  const [ipSets, claims] = await Promise.all([
+    reader.some(IPSet, namespace, MOST_NEIGHBOURS),
+    reader.some(AddressClaim, namespace, MOST_NEIGHBOURS),
+  ]);
+  return [...ipSets.map(ipSetNeighbour), ...claims.map(claimAsker)];
 }
 
 async function aboutNetConfig(netConfig: NetConfig, { reader }: Surroundings): Promise<Finding[]> {

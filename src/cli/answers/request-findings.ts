@@ -1,40 +1,36 @@
 import { Address } from '../../api/address.ts';
-import type { IPSet, NetworkRequest } from '../../api/network.openstack.org/ipset.ts';
+import type { NetworkRequest } from '../../api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import { sameName } from '../../api/network.openstack.org/shapes.ts';
 import { byAge } from '../../ipam/environment.ts';
 import { Networks } from '../../ipam/networks.ts';
-import { isFor } from '../../ipam/reservation.ts';
 import { suggestion } from '../nearest.ts';
+import type { Asker } from './asker.ts';
 import { called, type Finding, type Named, named, note, problem, readyOf } from './finding.ts';
 import { PATIENCE, START } from './general.ts';
-import { type Holding, holderFindings, holdingsOf, type IpSetFacts, MOST_SHOWN, queueBefore } from './ipset-holders.ts';
+import {
+  type AskerFacts,
+  type Holding,
+  holderFindings,
+  holdingsOf,
+  MOST_SHOWN,
+  queueBefore,
+} from './request-holders.ts';
 import { findSubnet, type Subnet } from './subnets.ts';
 
-/** The requests for which nothing is reserved. */
-export function lacking({ ipSet, reservation }: Pick<IpSetFacts, 'ipSet' | 'reservation'>): NetworkRequest[] {
-  if (reservation === undefined || !isFor(reservation, ipSet)) return [...ipSet.spec.networks];
-  const left = Object.values(reservation.spec.reservation);
-  return ipSet.spec.networks.filter(({ name, subnetName }) => {
-    const found = left.findIndex(({ network, subnet }) => sameName(network, name) && sameName(subnet, subnetName));
-    if (found >= 0) left.splice(found, 1);
-    return found < 0;
-  });
-}
-
 /** The subnets that matter for what it lacks. */
-export function subnetsInQuestion(facts: Pick<IpSetFacts, 'ipSet' | 'reservation' | 'netConfigs'>): Subnet[] {
-  const netConfig = theOne(facts.netConfigs);
+export function subnetsInQuestion({ asker, netConfigs }: Pick<AskerFacts, 'asker' | 'netConfigs'>): Subnet[] {
+  const netConfig = theOne(netConfigs);
   if (netConfig === undefined) return [];
-  return lacking(facts).flatMap(({ name, subnetName }) => findSubnet(netConfig, name, subnetName) ?? []);
+  return asker.lacking.flatMap(({ name, subnetName }) => findSubnet(netConfig, name, subnetName) ?? []);
 }
 
-export function ipSetFindings(facts: IpSetFacts): Finding[] {
-  const { ipSet, netConfigs } = facts;
+export function requestFindings(facts: AskerFacts): Finding[] {
+  const { asker, netConfigs } = facts;
+  const { namespace = '', deletionTimestamp } = asker.object.metadata;
   // What it holds it keeps until it is gone, and it gets nothing more.
-  if (ipSet.metadata.deletionTimestamp !== undefined) return [];
+  if (deletionTimestamp !== undefined) return [];
   const netConfig = theOne(netConfigs);
-  const { namespace = '' } = ipSet.metadata;
   if (netConfig === undefined) {
     return [
       problem(
@@ -44,8 +40,7 @@ export function ipSetFindings(facts: IpSetFacts): Finding[] {
       ),
     ];
   }
-  const missing = lacking(facts);
-  const findings = missing.map((request) => requestFinding(request, netConfig, facts));
+  const findings = asker.lacking.map((request) => requestFinding(request, netConfig, facts));
   if (netConfigs.length > 1) {
     const names = netConfigs.map(({ metadata }) => metadata.name).join(', ');
     findings.push(
@@ -55,14 +50,14 @@ export function ipSetFindings(facts: IpSetFacts): Finding[] {
   return findings;
 }
 
-function requestFinding(request: NetworkRequest, netConfig: NetConfig, facts: IpSetFacts): Finding {
+function requestFinding(request: NetworkRequest, netConfig: NetConfig, facts: AskerFacts): Finding {
   const { name, subnetName, fixedIP } = request;
   const subnet = findSubnet(netConfig, name, subnetName);
-  if (subnet === undefined) return unknownSubnet(request, netConfig, facts.ipSet);
+  if (subnet === undefined) return unknownSubnet(request, netConfig, facts.asker);
   return fixedIP === undefined ? anyAddress(subnet, netConfig, facts) : fixedAddress(fixedIP, subnet, netConfig, facts);
 }
 
-function unknownSubnet({ name, subnetName }: NetworkRequest, netConfig: NetConfig, ipSet: IPSet): Finding {
+function unknownSubnet({ name, subnetName }: NetworkRequest, netConfig: NetConfig, asker: Asker): Finding {
   const about = named(netConfig);
   const why = String(new Networks(netConfig).find(name, subnetName));
   const network = netConfig.spec.networks.find((each) => sameName(each.name, name));
@@ -71,7 +66,7 @@ function unknownSubnet({ name, subnetName }: NetworkRequest, netConfig: NetConfi
     return problem(about, `${why}.${suggestion(name, names)}`, {
       remedies: [
         `add network ${name} to ${called(about)}`,
-        `${anew(ipSet)} for one of the networks ${names.join(', ')}`,
+        `${anew(asker)} for one of the networks ${names.join(', ')}`,
       ],
     });
   }
@@ -84,22 +79,23 @@ function unknownSubnet({ name, subnetName }: NetworkRequest, netConfig: NetConfi
   return problem(about, `${why}.${suggestion(subnetName, names)}`, {
     remedies: [
       `add subnet ${subnetName} to network ${network.name} in ${called(about)}`,
-      `${anew(ipSet)} for one of its subnets ${names.join(', ')}`,
+      `${anew(asker)} for one of its subnets ${names.join(', ')}`,
     ],
   });
 }
 
-function fixedAddress(fixedIP: string, subnet: Subnet, netConfig: NetConfig, facts: IpSetFacts): Finding {
+function fixedAddress(fixedIP: string, subnet: Subnet, netConfig: NetConfig, facts: AskerFacts): Finding {
   const about = named(netConfig);
   const where = whereOf(subnet);
   const held = holdingsOf(subnet, facts.blocks);
   const address = Address.parse(fixedIP);
-  const other = `${anew(facts.ipSet)} with another fixedIP${exampleOf(subnet, held)}, or with none`;
+  const { byNumber, object } = facts.asker;
+  const other = `${anew(facts.asker)} with another ${byNumber}${exampleOf(subnet, held)}, or with none`;
   if (address === undefined || !subnet.prefix.contains(address)) {
-    return problem(about, `fixedIP ${fixedIP} is not an address of ${where}`, { remedies: [other] });
+    return problem(about, `${byNumber} ${fixedIP} is not an address of ${where}`, { remedies: [other] });
   }
   if (subnet.excludes(address)) {
-    return problem(about, `fixedIP ${address} is in excludeAddresses of ${where}`, {
+    return problem(about, `${byNumber} ${address} is in excludeAddresses of ${where}`, {
       remedies: [
         `take ${address} out of excludeAddresses of subnet ${subnet.definition.name} in ${called(about)}`,
         other,
@@ -108,21 +104,21 @@ function fixedAddress(fixedIP: string, subnet: Subnet, netConfig: NetConfig, fac
   }
   const holding = held.find((each) => each.address.equals(address));
   if (holding === undefined) return notYetGiven(`${address} of ${where} is free`, facts);
-  if (holding.holder.uid === facts.ipSet.metadata.uid) return notYetGiven(`${address} of ${where} is its own`, facts);
+  if (holding.holder.uid === object.metadata.uid) return notYetGiven(`${address} of ${where} is its own`, facts);
   if (holding.coolsUntil !== undefined) {
-    const says = `fixedIP ${address} of ${where} was given back by ${called(holding.holder)} and cools down until ${holding.coolsUntil}`;
+    const says = `${byNumber} ${address} of ${where} was given back by ${called(holding.holder)} and cools down until ${holding.coolsUntil}`;
     return problem(about, says, { remedies: [`wait until ${holding.coolsUntil}: it is served then`, other] });
   }
   const because = holderFindings(holding, facts);
   const isGoing = because.some(({ severity }) => severity === 'problem');
   return problem(
     holding.holder,
-    `fixedIP ${address} of ${where} is held by ${called(holding.holder)} since ${holding.since}`,
+    `${byNumber} ${address} of ${where} is held by ${called(holding.holder)} since ${holding.since}`,
     { because, remedies: isGoing ? [other] : [other, deleteOf(holding.holder)] },
   );
 }
 
-function anyAddress(subnet: Subnet, netConfig: NetConfig, facts: IpSetFacts): Finding {
+function anyAddress(subnet: Subnet, netConfig: NetConfig, facts: AskerFacts): Finding {
   const about = named(netConfig);
   const where = whereOf(subnet);
   const at = `of subnet ${subnet.definition.name} in ${called(about)}`;
@@ -130,13 +126,13 @@ function anyAddress(subnet: Subnet, netConfig: NetConfig, facts: IpSetFacts): Fi
     return problem(about, `${where} has no allocationRanges`, {
       remedies: [
         `add allocationRanges to subnet ${subnet.definition.name} in ${called(about)}`,
-        `${anew(facts.ipSet)} with a fixedIP`,
+        `${anew(facts.asker)} with a certain ${facts.asker.byNumber}`,
       ],
     });
   }
   const held = holdingsOf(subnet, facts.blocks);
   const addresses = held.map(({ address }) => address);
-  const own = held.find(({ holder }) => holder.uid === facts.ipSet.metadata.uid);
+  const own = held.find(({ holder }) => holder.uid === facts.asker.object.metadata.uid);
   if (own !== undefined) return notYetGiven(`${own.address} of ${where} is its own`, facts);
   const { total, withheld, free, next } = subnet.capacity(addresses);
   if (next !== undefined)
@@ -150,7 +146,7 @@ function anyAddress(subnet: Subnet, netConfig: NetConfig, facts: IpSetFacts): Fi
     ...cooling.slice(0, 1).map((soonest) => `wait until ${soonest}: an address has cooled down then`),
     ...(spare > 0n ? [`widen allocationRanges ${at}: ${spare} more addresses of ${subnet.prefix} are free`] : []),
     ...(spare === 0n
-      ? [`add another subnet to network ${subnet.network.name} in ${called(about)}, and ${anew(facts.ipSet)} for it`]
+      ? [`add another subnet to network ${subnet.network.name} in ${called(about)}, and ${anew(facts.asker)} for it`]
       : []),
     ...excludedInRanges(subnet)
       .map((text) => `take ${text} out of excludeAddresses ${at}`)
@@ -170,15 +166,15 @@ function anyAddress(subnet: Subnet, netConfig: NetConfig, facts: IpSetFacts): Fi
 }
 
 /** Something is there for it, so its controller has yet to act; or somebody else is served first. */
-function freeButNotGiven(says: string, subnet: Subnet, facts: IpSetFacts): Finding {
+function freeButNotGiven(says: string, subnet: Subnet, facts: AskerFacts): Finding {
   const before = queueBefore(subnet, facts);
   const finding = notYetGiven(says, facts);
   return { ...finding, because: [...before, ...finding.because] };
 }
 
-function notYetGiven(says: string, { ipSet, now }: IpSetFacts): Finding {
-  const about = named(ipSet);
-  const ready = readyOf(ipSet);
+function notYetGiven(says: string, { asker: { object }, now }: AskerFacts): Finding {
+  const about = named(object);
+  const ready = readyOf(object);
   // That nobody has looked at it at all is said once, not for every network.
   if (ready === undefined) return note(about, says);
   if (now - Date.parse(ready.lastTransitionTime) < PATIENCE) return problem(about, `${says}: it is about to be served`);
@@ -190,8 +186,8 @@ const theOne = (netConfigs: readonly NetConfig[]): NetConfig | undefined => [...
 const whereOf = ({ network, definition, prefix }: Subnet): string =>
   `subnet ${definition.name} (${prefix}) of network ${network.name}`;
 
-/** What an IPSet asks for cannot be changed, only added to. */
-const anew = ({ metadata: { name } }: IPSet): string => `delete IPSet ${name} and create it anew`;
+/** What is asked for cannot be changed, only added to. */
+const anew = ({ object }: Asker): string => `delete ${called(named(object))} and create it anew`;
 
 function exampleOf(subnet: Subnet, held: readonly Holding[]): string {
   const addresses = held.map(({ address }) => address);

@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { AddressClaim } from '../../api/netloom.io/address-claim.ts';
 import type { IPSet } from '../../api/network.openstack.org/ipset.ts';
+import type { Reservation } from '../../api/network.openstack.org/reservation.ts';
 import { before, block, ipSet, NOW, netConfig, readyIpSet, reservation, subnet } from './answers.fixture.ts';
+import { claimAsker, ipSetAsker, ipSetNeighbour } from './asker.ts';
 import type { Finding } from './finding.ts';
-import { ipSetFindings, subnetsInQuestion } from './ipset-findings.ts';
-import type { IpSetFacts } from './ipset-holders.ts';
+import { requestFindings, subnetsInQuestion } from './request-findings.ts';
+import type { AskerFacts } from './request-holders.ts';
 
-const findings = (asking: IPSet, facts: Partial<IpSetFacts> = {}): Finding[] =>
-  ipSetFindings({
-    ipSet: asking,
-    reservation: undefined,
+interface Facts extends Partial<Omit<AskerFacts, 'neighbours'>> {
+  readonly reservation?: Reservation;
+  readonly neighbours?: readonly IPSet[];
+}
+
+const findings = (asking: IPSet, { reservation: reserved, neighbours = [], ...facts }: Facts = {}): Finding[] =>
+  requestFindings({
+    asker: ipSetAsker(asking, reserved),
+    neighbours: neighbours.map(ipSetNeighbour),
     netConfigs: [netConfig()],
     blocks: [],
-    neighbours: [],
     holders: new Map(),
     now: NOW,
     ...facts,
@@ -31,7 +38,10 @@ const FULL = block({ '172.17.0.10': 'a', '172.17.0.11': 'b', '172.17.0.12': 'c' 
 test('nothing is said about requests for which something is reserved', () => {
   const facts = { reservation: reservation('compute-0', '172.17.0.10') };
   assert.deepEqual(findings(ipSet('compute-0'), facts), []);
-  assert.deepEqual(subnetsInQuestion({ ipSet: ipSet('compute-0'), netConfigs: [netConfig()], ...facts }), []);
+  assert.deepEqual(
+    subnetsInQuestion({ asker: ipSetAsker(ipSet('compute-0'), facts.reservation), netConfigs: [netConfig()] }),
+    [],
+  );
 });
 
 test('the Reservation of an earlier IPSet of the same name reserves nothing', () => {
@@ -136,7 +146,7 @@ test('a full range: how full, how to make room, and who comes first', () => {
   assert.equal(says, `${WHERE} is full: all 3 addresses of 172.17.0.10-172.17.0.12 are held`);
   assert.deepEqual(
     because.map((finding) => finding.says),
-    ['one older IPSet waits for the same and will be served first: older'],
+    ['an older one waits for the same and will be served first: IPSet older'],
   );
   assert.deepEqual(remedies, [
     'widen allocationRanges of subnet subnet1 in NetConfig netconfig: 251 more addresses of 172.17.0.0/24 are free',
@@ -192,4 +202,28 @@ test('every network that lacks an address has its own reason', () => {
   const asking = ipSet('compute-0');
   asking.spec.networks.push({ name: 'Storage', subnetName: 'subnet1' });
   assert.equal(findings(asking).length, 2);
+});
+
+test('an AddressClaim is answered in its own words, and waits among IPSets', () => {
+  const claim: AddressClaim = {
+    ...ipSet('web', {}, { creationTimestamp: before(300) }),
+    kind: 'AddressClaim',
+    spec: { host: 'compute-0', network: 'InternalApi', subnet: 'subnet1', address: '172.17.0.10' },
+    status: {},
+  };
+  const facts = { netConfigs: [netConfig()], blocks: [FULL], holders: new Map(), now: NOW, neighbours: [] };
+  const [byNumber] = requestFindings({ ...facts, asker: claimAsker(claim) });
+  assert.equal(byNumber?.says, `address 172.17.0.10 of ${WHERE} is held by IPSet a since 2026-01-01T00:50:00Z`);
+  assert.equal(
+    byNumber?.remedies[0],
+    'delete AddressClaim web and create it anew with another address (172.17.0.1 is free), or with none',
+  );
+  const { address: _, ...any } = claim.spec;
+  const neighbours = [ipSetNeighbour(ipSet('older'))];
+  const [finding] = requestFindings({ ...facts, neighbours, asker: claimAsker({ ...claim, spec: any }) });
+  assert.equal(finding?.because[0]?.says, 'an older one waits for the same and will be served first: IPSet older');
+  assert.deepEqual(
+    requestFindings({ ...facts, asker: claimAsker({ ...claim, status: { address: '172.17.0.9' } }) }),
+    [],
+  );
 });

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { openProcess, signalProcess } from './process-descriptor.ts';
 
 /** What a group of processes may use together; what is left out is not limited. */
 export interface CgroupLimits {
@@ -9,10 +10,12 @@ export interface CgroupLimits {
   readonly cpuMillis?: number;
 }
 
-interface Hierarchy {
+export type Controller = (typeof CONTROLLERS)[number];
+
+export interface Hierarchy {
   readonly folder: string;
   readonly version: 1 | 2;
-  readonly controllers: ReadonlySet<string>;
+  readonly controllers: ReadonlySet<Controller>;
 }
 
 /**
@@ -43,32 +46,21 @@ export class Cgroups {
     }
   }
 
-  limit(group: string, { memoryBytes, processes, cpuMillis }: CgroupLimits): void {
-    if (memoryBytes !== undefined) {
-      const { folder, version } = this.#controlling('memory', group);
-      if (version === 2) {
-        write(folder, 'memory.max', memoryBytes);
-        if (existsSync(path.join(folder, 'memory.swap.max'))) write(folder, 'memory.swap.max', 0);
-        // Half a container is worse than none: it ends as a whole, and is started again.
-        write(folder, 'memory.oom.group', 1);
-      } else {
-        write(folder, 'memory.limit_in_bytes', memoryBytes);
-        // Memory and swap together: there are kernels that do not count swap.
-        if (existsSync(path.join(folder, 'memory.memsw.limit_in_bytes')))
-          write(folder, 'memory.memsw.limit_in_bytes', memoryBytes);
-      }
-    }
-    if (processes !== undefined) write(this.#controlling('pids', group).folder, 'pids.max', processes);
-    if (cpuMillis !== undefined) {
-      const { folder, version } = this.#controlling('cpu', group);
-      // The kernel takes no quota below a millisecond.
-      const quota = Math.max(1_000, Math.round((cpuMillis * CPU_PERIOD) / 1_000));
-      if (version === 2) write(folder, 'cpu.max', `${quota} ${CPU_PERIOD}`);
-      else {
-        write(folder, 'cpu.cfs_period_us', CPU_PERIOD);
-        write(folder, 'cpu.cfs_quota_us', quota);
-      }
-    }
+  /** @returns which of these limits this machine cannot set: the group is not limited in that */
+  limit(group: string, { memoryBytes, processes, cpuMillis }: CgroupLimits): Controller[] {
+    const wanted: [Controller, ((at: Hierarchy) => void) | undefined][] = [
+      ['memory', memoryBytes === undefined ? undefined : (at) => limitMemory(at, memoryBytes)],
+      ['pids', processes === undefined ? undefined : ({ folder }) => write(folder, 'pids.max', processes)],
+      ['cpu', cpuMillis === undefined ? undefined : (at) => limitProcessors(at, cpuMillis)],
+    ];
+    return wanted.flatMap(([controller, limitAt]) => {
+      if (limitAt === undefined) return [];
+      const at = this.#controlling(controller, group);
+      // Somebody around us may keep a controller to himself, and a kernel may have one that limits nothing.
+      if (at === undefined || !existsSync(path.join(at.folder, LIMITS[controller][at.version]))) return [controller];
+      limitAt(at);
+      return [];
+    });
   }
 
   /**
@@ -76,22 +68,58 @@ export class Cgroups {
    * hierarchy is enough for that.
    */
   makePart(group: string, part: string): void {
-    const { folder } = this.#controlling('pids', group);
-    mkdirSync(path.join(folder, part), { recursive: true });
+    const hierarchy = this.#ofParts();
+    if (hierarchy !== undefined) mkdirSync(path.join(hierarchy.folder, group, part), { recursive: true });
+  }
+
+  /** Removes a part; what still runs in it goes on in the group around it. Answers whether it is gone. */
+  dissolvePart(group: string, part: string): boolean {
+    const hierarchy = this.#ofParts();
+    if (hierarchy === undefined) return true;
+    const around = path.join(hierarchy.folder, group);
+    for (const pid of this.processes(`${group}/${part}`)) {
+      try {
+        write(around, 'cgroup.procs', pid);
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+    return this.remove(`${group}/${part}`);
   }
 
   /** Files: a process that writes 0 to each of them is in the group, and in a part of it. */
   joins(group: string, part = ''): string[] {
-    return this.#hierarchies.map(({ folder, controllers }) =>
-      path.join(folder, group, controllers.has('pids') ? part : '', 'cgroup.procs'),
+    const ofParts = this.#ofParts();
+    return this.#hierarchies.map((hierarchy) =>
+      path.join(hierarchy.folder, group, hierarchy === ofParts ? part : '', 'cgroup.procs'),
     );
+  }
+
+  /** This process is in the group from now on. */
+  join(group: string): void {
+    for (const file of this.joins(group)) writeFileSync(file, '0');
+  }
+
+  /** The folders that stand for the group. */
+  folders(group: string): string[] {
+    return this.#hierarchies.map(({ folder }) => path.join(folder, group));
   }
 
   /** How often the kernel has ended a process of the group because there was no memory left for it. */
   outOfMemoryKills(group: string): number {
-    const { folder, version } = this.#controlling('memory', group);
-    const text = read(folder, version === 2 ? 'memory.events' : 'memory.oom_control');
+    const at = this.#controlling('memory', group);
+    if (at === undefined) return 0;
+    const text = read(at.folder, at.version === 2 ? 'memory.events' : 'memory.oom_control');
     return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
+  }
+
+  /** How often the kernel has refused to start a process in the group or in one below it. */
+  refusedProcesses(group: string): number {
+    const at = this.#controlling('pids', group);
+    if (at === undefined) return 0;
+    // Version 1 counts where the process was to be, version 2 where the limit is and above.
+    const refused = groupsBelow(at.folder).map((each) => /^max (\d+)$/m.exec(read(each, 'pids.events'))?.[1]);
+    return refused.reduce((sum, each) => sum + Number(each ?? 0), 0);
   }
 
   /** Processes of the group and of those below it. */
@@ -114,12 +142,20 @@ export class Cgroups {
         write(path.join(folder, group), 'cgroup.kill', 1);
       }
     }
-    for (const pid of this.processes(group)) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // It has ended meanwhile.
-      }
+    const all = this.processes(group);
+    for (let first = 0; first < all.length; first += AT_ONCE) this.#killThese(group, all.slice(first, first + AT_ONCE));
+  }
+
+  /** Numbers of processes are given anew: who is killed is who is in the group when there is a hold on it. */
+  #killThese(group: string, pids: readonly number[]): void {
+    const held = pids.flatMap((pid) => {
+      const descriptor = orUndefined(() => openProcess(pid));
+      return descriptor === undefined ? [] : [{ pid, descriptor }];
+    });
+    const inGroup = new Set(this.processes(group));
+    for (const { pid, descriptor } of held) {
+      if (inGroup.has(pid)) orUndefined(() => signalProcess(descriptor, 'SIGKILL'));
+      closeSync(descriptor);
     }
   }
 
@@ -139,23 +175,63 @@ export class Cgroups {
   }
 
   /** Which of our limits this machine cannot set. */
-  missing(): string[] {
-    return CONTROLLERS.filter(
-      (controller) => !this.#hierarchies.some(({ controllers }) => controllers.has(controller)),
-    );
+  missing(): Controller[] {
+    return CONTROLLERS.filter((controller) => this.#controlling(controller, '') === undefined);
   }
 
-  #controlling(controller: string, group: string): Hierarchy {
+  #controlling(controller: Controller, group: string): Hierarchy | undefined {
     const found = this.#hierarchies.find(({ controllers }) => controllers.has(controller));
-    if (found === undefined)
-      throw new Error(`this machine cannot limit ${controller}: its cgroups have no such controller`);
-    return { ...found, folder: path.join(found.folder, group) };
+    return found === undefined ? undefined : { ...found, folder: path.join(found.folder, group) };
+  }
+
+  #ofParts(): Hierarchy | undefined {
+    return this.#hierarchies.find(({ controllers }) => controllers.has('pids')) ?? this.#hierarchies[0];
   }
 }
 
-const CONTROLLERS = ['memory', 'pids', 'cpu'];
+const CONTROLLERS = ['memory', 'pids', 'cpu'] as const;
+/** The files that have the limits, by version. */
+const LIMITS: Readonly<Record<Controller, Readonly<Record<1 | 2, string>>>> = {
+  memory: { 1: 'memory.limit_in_bytes', 2: 'memory.max' },
+  pids: { 1: 'pids.max', 2: 'pids.max' },
+  cpu: { 1: 'cpu.cfs_quota_us', 2: 'cpu.max' },
+};
 /** In microseconds. */
 const CPU_PERIOD = 100_000;
+/** How many processes are held at once while they are killed: each takes a descriptor. */
+const AT_ONCE = 256;
+
+function limitMemory({ folder, version }: Hierarchy, bytes: number): void {
+  if (version === 2) {
+    write(folder, 'memory.max', bytes);
+    if (existsSync(path.join(folder, 'memory.swap.max'))) write(folder, 'memory.swap.max', 0);
+    // Half a container is worse than none: it ends as a whole, and is started again.
+    if (existsSync(path.join(folder, 'memory.oom.group'))) write(folder, 'memory.oom.group', 1);
+    return;
+  }
+  write(folder, 'memory.limit_in_bytes', bytes);
+  // Memory and swap together: there are kernels that do not count swap.
+  if (existsSync(path.join(folder, 'memory.memsw.limit_in_bytes'))) write(folder, 'memory.memsw.limit_in_bytes', bytes);
+}
+
+function limitProcessors({ folder, version }: Hierarchy, cpuMillis: number): void {
+  // The kernel takes no quota below a millisecond.
+  const quota = Math.max(1_000, Math.round((cpuMillis * CPU_PERIOD) / 1_000));
+  if (version === 2) {
+    write(folder, 'cpu.max', `${quota} ${CPU_PERIOD}`);
+    return;
+  }
+  write(folder, 'cpu.cfs_period_us', CPU_PERIOD);
+  write(folder, 'cpu.cfs_quota_us', quota);
+}
+
+function orUndefined<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
 
 /** Those that limit something of what we limit: on a machine with version 1, one for each controller. */
 function mountedHierarchies(): Hierarchy[] {
@@ -163,7 +239,7 @@ function mountedHierarchies(): Hierarchy[] {
     .split('\n')
     .map((line) => line.split(' '))
     .flatMap(([, folder = '', type, options = '']): Hierarchy[] => {
-      const ours = (words: string[]) => new Set(words.filter((word) => CONTROLLERS.includes(word)));
+      const ours = (words: string[]) => new Set(CONTROLLERS.filter((controller) => words.includes(controller)));
       if (type === 'cgroup') return [{ folder, version: 1, controllers: ours(options.split(',')) }];
       if (type !== 'cgroup2') return [];
       return [{ folder, version: 2, controllers: ours(read(folder, 'cgroup.controllers').trim().split(' ')) }];
@@ -178,11 +254,14 @@ function mountedHierarchies(): Hierarchy[] {
   );
 }
 
+/** What cannot be handed on, as inside a container of somebody else, limits nothing below. */
 function handOn(folder: string): void {
   const available = read(folder, 'cgroup.controllers').trim().split(' ');
   const already = read(folder, 'cgroup.subtree_control').trim().split(' ');
-  const more = CONTROLLERS.filter((controller) => available.includes(controller) && !already.includes(controller));
-  if (more.length > 0) write(folder, 'cgroup.subtree_control', more.map((controller) => `+${controller}`).join(' '));
+  for (const controller of CONTROLLERS) {
+    if (!available.includes(controller) || already.includes(controller)) continue;
+    orUndefined(() => write(folder, 'cgroup.subtree_control', `+${controller}`));
+  }
 }
 
 /** Itself first, those below after what they are in. */

@@ -12,17 +12,36 @@ export interface FileLock {
  */
 export function lockFile(path: string): FileLock | { readonly heldBy: number | undefined } {
   const file = openSync(path, modes.O_RDWR | modes.O_CREAT, 0o600);
-  try {
-    flock(`lock ${path}`, file, EXCLUSIVE | AT_ONCE);
-  } catch (error) {
+  if (!isLocked(path, file)) {
     const held = Number(contentOf(file));
     closeSync(file);
-    if (error instanceof KernelError && TAKEN.includes(error.code)) return { heldBy: held > 0 ? held : undefined };
-    throw error;
+    return { heldBy: held > 0 ? held : undefined };
   }
   ftruncateSync(file);
   writeSync(file, `${process.pid}\n`, 0);
   return { release: () => closeSync(file) };
+}
+
+/**
+ * Locks a folder for as long as this process lives.
+ * @returns undefined when another process has it
+ */
+export function lockFolder(path: string): FileLock | undefined {
+  const folder = openSync(path, modes.O_RDONLY | modes.O_DIRECTORY);
+  if (isLocked(path, folder)) return { release: () => closeSync(folder) };
+  closeSync(folder);
+  return undefined;
+}
+
+function isLocked(path: string, descriptor: number): boolean {
+  try {
+    flock(`lock ${path}`, descriptor, EXCLUSIVE | AT_ONCE);
+    return true;
+  } catch (error) {
+    if (error instanceof KernelError && TAKEN.includes(error.code)) return false;
+    closeSync(descriptor);
+    throw error;
+  }
 }
 
 function contentOf(file: number): string {

@@ -16,6 +16,10 @@ export interface Launch {
 
 export interface Launched {
   readonly pid: number;
+  /** Whether `pid` is still this process: when it has ended, the kernel may give the number to another one. */
+  isAlive(): boolean;
+  /** Nothing when it has ended. */
+  signal(signal: NodeJS.Signals): void;
   /** Resolves when the program has begun; rejects with what a call failed with. */
   readonly begun: Promise<void>;
   /** Resolves when the process has ended, whether or not the program has begun. */
@@ -50,13 +54,19 @@ export function launch({ calls, stdio, descriptors = [], processes }: Launch): L
   const { pid } = child;
   if (pid === undefined) {
     // Not there at all: `ended` says why.
-    return { pid: 0, begun: ended.then(() => {}), ended };
+    return { pid: 0, isAlive: () => false, signal: () => {}, begun: ended.then(() => {}), ended };
   }
   const [, , , list, report] = child.stdio as [null, null, null, Writable, Readable];
   // When it ends before it has read the list, the report says so.
   list.on('error', () => {});
   list.end(calls.encode());
-  return { pid, begun: begunAs(report, calls), ended };
+  return {
+    pid,
+    isAlive: () => child.exitCode === null && child.signalCode === null,
+    signal: (signal) => void child.kill(signal),
+    begun: begunAs(report, calls),
+    ended,
+  };
 }
 
 async function begunAs(report: Readable, calls: CallList): Promise<void> {

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { cFunction } from './kernel.ts';
 import { systemCallNumber } from './system-calls.ts';
 
@@ -5,4 +6,10 @@ import { systemCallNumber } from './system-calls.ts';
 export const openProcess = (pid: number): number =>
   pidfdOpen(`look at process ${pid}`, systemCallNumber('pidfd_open'), pid, 0);
 
+export function signalProcess(descriptor: number, signal: NodeJS.Signals): void {
+  const number = constants.signals[signal];
+  pidfdSendSignal(`send ${signal}`, systemCallNumber('pidfd_send_signal'), descriptor, number, null, 0);
+}
+
 const pidfdOpen = cFunction('long syscall(long number, int pid, unsigned int flags)');
+const pidfdSendSignal = cFunction('long syscall(long number, int process, int signal, void *info, unsigned int flags)');

@@ -30,6 +30,7 @@ const numbers = {
   openat: [257, 56],
   openat2: [437, 437],
   pidfd_open: [434, 434],
+  pidfd_send_signal: [424, 424],
   pivot_root: [155, 41],
   prctl: [157, 167],
   setgroups: [116, 159],

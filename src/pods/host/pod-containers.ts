@@ -6,6 +6,7 @@ import { ConfigError } from './container-spec.ts';
 import { startContainer } from './container-start.ts';
 import { Ending } from './ending.ts';
 import type { HostParts } from './host-parts.ts';
+import { limitWarnings } from './limit-warnings.ts';
 import { containerId } from './places.ts';
 import type { HostedPod } from './pod-directory.ts';
 import { allContainersOf, type ContainerFacts, type Obstacle, type PodFacts, type Unfit } from './pod-facts.ts';
@@ -46,6 +47,8 @@ export class PodContainers {
   /** Run → why it cannot go on, from its postStart hook. */
   readonly #misbegun = new Map<string, Unfit>();
 
+  readonly #warnings = new Set<string>();
+
   constructor(options: PodContainersOptions) {
     this.#options = options;
     const { parts, pod, states, changed, podIPs } = options;
@@ -69,6 +72,7 @@ export class PodContainers {
 
   changed(state: ContainerState): void {
     this.#runs.note(state);
+    this.#warn(state);
     if (state.phase !== 'ended') return;
     this.#endings.get(state.id)?.stop();
     this.#endings.delete(state.id);
@@ -152,6 +156,16 @@ export class PodContainers {
     this.#probes.know(id, { ...(status.started === true ? { startup: true } : {}), readiness: status.ready });
   }
 
+  /** Of each thing once: a container that is started again finds the same host. */
+  #warn(state: ContainerState): void {
+    const { pod, parts } = this.#options;
+    for (const { reason, message } of limitWarnings(pod(), state)) {
+      if (this.#warnings.has(message)) continue;
+      this.#warnings.add(message);
+      parts.events.warning(pod(), reason, message);
+    }
+  }
+
   async #start({ container, attempt, backoff }: Extract<Step, { do: 'start' }>): Promise<void> {
     const { parts, pod, podIPs, volumes } = this.#options;
     const { events, system } = parts;
@@ -164,6 +178,7 @@ export class PodContainers {
       this.#runs.note(state);
       events.normal(pod(), 'Created', `Created container: ${name}`);
       events.normal(pod(), 'Started', `Started container ${name}`);
+      this.#warn(state);
     } catch (error) {
       const { message } = asError(error);
       events.warning(pod(), 'Failed', `Error: ${message}`);

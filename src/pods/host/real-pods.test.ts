@@ -296,6 +296,14 @@ describe('what goes wrong in a pod', needsRoot, () => {
     assert.deepEqual(await host.get('good'), good);
   });
 
+  test('is ended by the kernel alone when it takes more memory than it may, and says so', async (t) => {
+    const host = await RealHost.start(t);
+    const hog = 'exec perl -e \'$x = "a" x 300_000_000; sleep 1000\'';
+    const { pod } = await host.result('hog', hog, { resources: { limits: { memory: '64Mi' } } });
+    const { exitCode, reason } = statusIn(pod).state?.terminated ?? {};
+    assert.deepEqual([exitCode, reason], [137, 'OOMKilled']);
+  });
+
   test('stays inside: links, dots and odd names in volumes lead nowhere', async (t) => {
     const host = await RealHost.start(t);
     const shared = path.join(host.machine.folder, 'shared');

@@ -121,6 +121,10 @@ export interface ContainerState {
   readonly exitCode?: number;
   readonly signal?: number;
   readonly outOfMemory?: boolean;
+  /** Limits of it or of its sandbox that this machine cannot set: `memory`, `pids`, `cpu`. */
+  readonly unlimited?: readonly string[];
+  /** The kernel has refused to start a process in the sandbox, because its limit was reached. */
+  readonly refusedProcesses?: boolean;
 }
 
 export interface ExecSpec {

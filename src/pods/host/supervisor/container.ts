@@ -8,8 +8,10 @@ import { type Ended, FIRST_DESCRIPTOR, type Launched, launch } from '../../../li
 import { CLOSE_ON_EXECUTE, CURRENT } from '../../../linux/mount-calls.ts';
 import { namespaceFlags } from '../../../linux/namespaces.ts';
 import { makeTerminals } from '../../../linux/terminal.ts';
-import { type Clock, sleep } from '../../../runtime/clock.ts';
+import type { Clock } from '../../../runtime/clock.ts';
 import { type ContainerSpec, type ContainerState, StartError } from '../runtime.ts';
+import { endGroup } from './end-group.ts';
+import { exitCodeOf } from './exit-code.ts';
 import { becomeProgram, beUntouchable } from './identity.ts';
 import { LogFile, type LogStream } from './log-file.ts';
 import { type HostView, layerIn, makeRoot } from './root.ts';
@@ -41,6 +43,7 @@ export class Container {
   #terminals: number | undefined;
   #launched: Launched | undefined;
   #startedAt = 0;
+  #unlimited: readonly string[] = [];
   #end: Pick<ContainerState, 'endedAt' | 'exitCode' | 'signal' | 'outOfMemory'> | undefined;
   /** Resolves when it has ended and its output is in its log. */
   ended: Promise<void> = Promise.resolve();
@@ -56,11 +59,13 @@ export class Container {
 
   get state(): ContainerState {
     const { id, sandbox, name, attempt, labels, logFile } = this.spec;
-    const pid = this.#launched?.pid;
-    const running = this.#end === undefined;
+    const { pid } = this;
+    const unlimited = [...new Set([...this.sandbox.unlimited, ...this.#unlimited])];
     return {
-      ...{ id, sandbox, name, attempt, labels, logFile, phase: running ? 'running' : 'ended' },
-      ...(running && pid !== undefined ? { pid } : {}),
+      ...{ id, sandbox, name, attempt, labels, logFile, phase: this.#end === undefined ? 'running' : 'ended' },
+      ...(pid === undefined ? {} : { pid }),
+      ...(unlimited.length === 0 ? {} : { unlimited }),
+      ...(this.sandbox.refusedProcesses ? { refusedProcesses: true } : {}),
       startedAt: this.#startedAt,
       ...this.#end,
     };
@@ -68,7 +73,7 @@ export class Container {
 
   /** Of the process that is 1 in its namespace; undefined when it has ended. */
   get pid(): number | undefined {
-    return this.#end === undefined ? this.#launched?.pid : undefined;
+    return this.#launched?.isAlive() === true ? this.#launched.pid : undefined;
   }
 
   get stdio(): Stdio | undefined {
@@ -89,37 +94,37 @@ export class Container {
     for (const folder of Object.values(layer)) mkdirSync(folder, { mode: 0o755 });
     await this.#log.begin();
     cgroups.make(this.group);
-    cgroups.limit(this.group, spec.limits);
+    this.#unlimited = cgroups.limit(this.group, spec.limits);
 
-    this.#terminals = makeTerminals();
-    const stdio = makeStdio({ ...spec, terminals: this.#terminals, take: (...written) => this.#take(...written) });
+    const terminals = makeTerminals();
+    this.#terminals = terminals;
+    const stdio = makeStdio({ ...spec, terminals, take: (...written) => this.#take(...written) });
     this.#stdio = stdio;
     try {
-      this.#launched = launch({
-        calls: this.#calls(),
-        stdio: stdio.theirs,
-        descriptors: [this.sandbox.namespaces.uts, this.sandbox.namespaces.ipc, this.#terminals],
-        processes: 'new',
-      });
-    } finally {
-      stdio.closeTheirs();
-    }
-    const { begun, ended } = this.#launched;
-    try {
-      await begun;
+      const launched = this.#launch(stdio, terminals);
+      this.#launched = launched;
+      try {
+        await launched.begun;
+      } catch (error) {
+        await launched.ended.catch(() => {});
+        throw error;
+      }
+      this.#startedAt = clock.now();
+      this.ended = launched.ended.then((end) => this.#finish(end, stdio));
     } catch (error) {
-      await ended;
-      await Promise.all(stdio.outputs.map((output) => output.endSoon(clock, 0)));
-      throw error;
+      await stdio.end(clock, 0);
+      throw cgroups.outOfMemoryKills(this.group) > 0 ? tooLittleMemory(spec) : error;
     }
-    this.#startedAt = clock.now();
-    this.ended = ended.then((end) => this.#finish(end, stdio));
   }
 
   /** Waits for nothing. */
   signal(signal: NodeJS.Signals): void {
-    const { pid } = this;
-    if (pid !== undefined) process.kill(pid, signal);
+    this.#launched?.signal(signal);
+  }
+
+  /** Says so when the kernel has refused a process because the pod has too many. */
+  noteRefusals(): void {
+    if (this.sandbox.noteRefusals() && this.pid !== undefined) this.#home.changed(this);
   }
 
   /** What is left of one that has ended, or that could not begin. */
@@ -128,9 +133,16 @@ export class Container {
     this.#closeTerminals();
     await this.#log.remove();
     await rm(this.#folder, { recursive: true, force: true });
-    for (let tries = 0; !cgroups.remove(this.group) && tries < 50; tries += 1) {
-      cgroups.kill(this.group);
-      await sleep(clock, 20);
+    await endGroup(cgroups, this.group, clock);
+  }
+
+  #launch(stdio: Stdio, terminals: number): Launched {
+    try {
+      const { uts, ipc } = this.sandbox.namespaces;
+      const descriptors = [uts, ipc, terminals];
+      return launch({ calls: this.#calls(), stdio: stdio.theirs, descriptors, processes: 'new' });
+    } finally {
+      stdio.closeTheirs();
     }
   }
 
@@ -160,24 +172,29 @@ export class Container {
     this.#terminals = undefined;
   }
 
-  async #finish({ exitCode, signal }: Ended, { outputs, input }: Stdio): Promise<void> {
+  async #finish(end: Ended, stdio: Stdio): Promise<void> {
     const { clock, cgroups } = this.#home;
     const endedAt = clock.now();
-    await Promise.all(outputs.map((output) => output.endSoon(clock, LINGERING)));
+    await stdio.end(clock, LINGERING);
     for (const stream of ['stdout', 'stderr'] as const) await this.#log.finish(stream);
     await this.#log.close();
-    input?.destroy();
     this.#closeTerminals();
-    const number = signal === undefined ? undefined : constants.signals[signal];
+    this.sandbox.noteRefusals();
     this.#end = {
       endedAt,
-      exitCode: exitCode ?? 128 + (number ?? 0),
-      ...(number === undefined ? {} : { signal: number }),
+      exitCode: exitCodeOf(end),
+      ...(end.signal === undefined ? {} : { signal: constants.signals[end.signal] }),
       ...(cgroups.outOfMemoryKills(this.group) > 0 ? { outOfMemory: true } : {}),
     };
     this.#home.changed(this);
   }
 }
+
+const tooLittleMemory = ({ limits: { memoryBytes } }: ContainerSpec): StartError =>
+  new StartError(
+    'RunContainerError',
+    `the kernel ended the container before its command began: its limit of ${memoryBytes ?? 'the pod, in'} bytes of memory is too low`,
+  );
 
 export function joinGroups(calls: CallList, files: readonly string[]): void {
   for (const file of files) {

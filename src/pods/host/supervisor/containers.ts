@@ -2,9 +2,17 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Cgroups } from '../../../linux/cgroups.ts';
-import { type Clock, sleep } from '../../../runtime/clock.ts';
-import type { ContainerSpec, ContainerState, ExecSpec, SandboxSpec, SandboxState } from '../runtime.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import {
+  type ContainerSpec,
+  type ContainerState,
+  type ExecSpec,
+  type SandboxSpec,
+  type SandboxState,
+  StartError,
+} from '../runtime.ts';
 import { asStartError, Container } from './container.ts';
+import { endGroup } from './end-group.ts';
 import { type Execution, execute } from './exec.ts';
 import type { HostView } from './root.ts';
 import { Sandbox } from './sandbox.ts';
@@ -26,6 +34,7 @@ export class Containers {
   readonly #sandboxes = new Map<string, Sandbox>();
   readonly #containers = new Map<string, Container>();
   readonly #starting = new Map<string, Promise<ContainerState>>();
+  readonly #removing = new Map<string, Promise<void>>();
   #executions = 0;
 
   constructor(options: ContainersOptions) {
@@ -38,7 +47,7 @@ export class Containers {
     mkdirSync(layers, { recursive: true, mode: 0o700 });
     for (const name of cgroups.below(group)) {
       if (name === SUPERVISOR) continue;
-      await empty(cgroups, `${group}/${name}`, clock);
+      await endGroup(cgroups, `${group}/${name}`, clock);
     }
     for (const name of readdirSync(layers)) await rm(path.join(layers, name), { recursive: true, force: true });
   }
@@ -56,22 +65,36 @@ export class Containers {
 
   createSandbox(spec: SandboxSpec): SandboxState {
     requireName(spec.id);
+    this.#requireStaying(spec.id);
     const { cgroups, group } = this.#options;
     const sandbox = this.#sandboxes.get(spec.id) ?? new Sandbox(spec, { cgroups, group: `${group}/${spec.id}` });
     this.#sandboxes.set(spec.id, sandbox);
     return sandbox.state;
   }
 
-  async removeSandbox(id: string): Promise<void> {
+  removeSandbox(id: string): Promise<void> {
     const sandbox = this.#sandboxes.get(id);
-    if (sandbox === undefined) return;
+    if (sandbox === undefined) return Promise.resolve();
+    const begun = this.#removing.get(id);
+    if (begun !== undefined) return begun;
+    const removing = this.#removeSandbox(id, sandbox).finally(() => this.#removing.delete(id));
+    this.#removing.set(id, removing);
+    return removing;
+  }
+
+  async #removeSandbox(id: string, sandbox: Sandbox): Promise<void> {
     await Promise.allSettled(this.#starting.values());
     const containers = [...this.#containers.values()].filter((container) => container.sandbox === sandbox);
     await Promise.all(containers.map((container) => this.#end(container)));
     await Promise.all(containers.map(({ spec }) => this.removeContainer(spec.id)));
     const { cgroups, clock } = this.#options;
-    await empty(cgroups, sandbox.group, clock);
-    if (this.#sandboxes.delete(id)) sandbox.close();
+    await endGroup(cgroups, sandbox.group, clock);
+    this.#sandboxes.delete(id);
+    sandbox.close();
+  }
+
+  #requireStaying(id: string): void {
+    if (this.#removing.has(id)) throw new StartError('CreatePodSandboxError', `sandbox ${id} is being removed`);
   }
 
   startContainer(spec: ContainerSpec): Promise<ContainerState> {
@@ -92,6 +115,7 @@ export class Containers {
     const container = this.#containers.get(id);
     if (container === undefined) return;
     if (container.pid !== undefined) throw new Error(`container ${container.spec.name} still runs: end it first`);
+    await container.ended;
     await container.remove();
     await removeEmptyFolders(path.dirname(container.spec.logFile), 2);
     this.#containers.delete(id);
@@ -114,6 +138,14 @@ export class Containers {
     return container;
   }
 
+  /** Looks whether a pod has come to its limits; nothing tells that by itself. */
+  lookAtLimits(): void {
+    const full = [...this.#sandboxes.values()].filter((sandbox) => sandbox.noteRefusals());
+    for (const container of this.#containers.values()) {
+      if (full.includes(container.sandbox)) this.#options.changed(container.state);
+    }
+  }
+
   async removeAll(): Promise<void> {
     await Promise.all([...this.#sandboxes.keys()].map((id) => this.removeSandbox(id)));
   }
@@ -122,6 +154,7 @@ export class Containers {
     requireName(spec.id);
     const sandbox = this.#sandboxes.get(spec.sandbox);
     if (sandbox === undefined) throw asStartError(new Error(`there is no sandbox ${spec.sandbox} on this host`));
+    this.#requireStaying(spec.sandbox);
     const container = new Container(spec, sandbox, {
       ...this.#options,
       changed: ({ state }) => this.#options.changed(state),
@@ -145,17 +178,6 @@ export class Containers {
 
 /** The group that the supervisor itself is in. */
 export const SUPERVISOR = 'supervisor';
-
-async function empty(cgroups: Cgroups, group: string, clock: Clock): Promise<void> {
-  for (let tries = 0; !cgroups.remove(group); tries += 1) {
-    if (tries === PATIENCE) throw new Error(`processes of ${group} do not end: ${cgroups.processes(group).join(', ')}`);
-    cgroups.kill(group);
-    await sleep(clock, 20);
-  }
-}
-
-/** Processes that wait for a disk end when it answers. */
-const PATIENCE = 500;
 
 /** Identifiers become names of folders and groups. */
 function requireName(id: string): void {

@@ -1,13 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import path from 'node:path';
 import packageFile from '../../../../package.json' with { type: 'json' };
 import { Cgroups } from '../../../linux/cgroups.ts';
-import { lockFile } from '../../../linux/file-lock.ts';
 import { asError, lineLog } from '../../../runtime/log.ts';
 import { system } from '../../../runtime/system.ts';
+import { claimHost } from './claim-host.ts';
 import { Containers, SUPERVISOR } from './containers.ts';
 import { viewOfHost } from './host-view.ts';
+import { KeptSocket } from './kept-socket.ts';
 import { SupervisorServer } from './server.ts';
 
 /**
@@ -23,6 +24,8 @@ export interface SupervisorOptions {
   readonly hidden: readonly string[];
 }
 
+/** At the limits of pods, in milliseconds. */
+const LOOK_EVERY = 3_000;
 const options = JSON.parse(process.argv[2] ?? '{}') as SupervisorOptions;
 const { runDirectory, stateDirectory, cgroup } = options;
 const log = lineLog({ clock: system, write: (line) => process.stderr.write(line) });
@@ -35,14 +38,20 @@ for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
 mkdirSync(runDirectory, { recursive: true, mode: 0o700 });
 chmodSync(runDirectory, 0o700);
 mkdirSync(stateDirectory, { recursive: true, mode: 0o700 });
-const lock = lockFile(path.join(runDirectory, 'supervisor.lock'));
-if ('heldBy' in lock) {
-  log.info('another supervisor has the containers of this host', { runDirectory });
-  process.exit(0);
+const cgroups = new Cgroups();
+const refusal = claimHost({ cgroups, group: cgroup, lockFile: path.join(runDirectory, 'supervisor.lock') });
+if (refusal !== undefined) {
+  log.error(refusal, { runDirectory });
+  process.exit(1);
+}
+// Whoever ends the group of the agent, as an upgrade does, does not end the containers.
+cgroups.make(`${cgroup}/${SUPERVISOR}`);
+cgroups.join(`${cgroup}/${SUPERVISOR}`);
+const missing = cgroups.missing();
+if (missing.length > 0) {
+  log.warn('this machine cannot limit everything: its cgroups lack controllers', { missing: missing.join(' ') });
 }
 
-const cgroups = new Cgroups();
-cgroups.make(cgroup);
 const containers = new Containers({
   clock: system,
   cgroups,
@@ -53,11 +62,13 @@ const containers = new Containers({
 });
 await containers.clean();
 
-const socket = path.join(runDirectory, 'supervisor.sock');
 const server = new SupervisorServer({ containers, version: packageFile.version, clock: system, leave });
-rmSync(socket, { force: true });
-await server.listen(socket);
-chmodSync(socket, 0o600);
+const socket = new KeptSocket(path.join(runDirectory, 'supervisor.sock'), {
+  clock: system,
+  log,
+  serve: (each) => server.accept(each),
+});
+await socket.open();
 // A fault of ours must not end the containers of everybody.
 process.stderr.on('error', () => {});
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
@@ -67,10 +78,19 @@ log.info('supervising', { runDirectory, pid: process.pid });
 // Not only at the end, which may be a long way off: the next one starts in half the memory.
 flushCompileCache();
 process.on('SIGTERM', () => void containers.removeAll().finally(leave));
+lookAtLimits();
+
+function lookAtLimits(): void {
+  system.timer(LOOK_EVERY, () => {
+    containers.lookAtLimits();
+    lookAtLimits();
+  });
+}
 
 function leave(): void {
-  server.close();
-  if (existsSync(socket)) rmSync(socket);
+  socket.close();
+  // A group with a process in it cannot be removed.
+  cgroups.join('');
   cgroups.remove(`${cgroup}/${SUPERVISOR}`);
   cgroups.remove(cgroup);
   log.info('leaving', { pid: process.pid });

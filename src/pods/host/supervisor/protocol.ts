@@ -88,10 +88,12 @@ export class Frames {
   #begun: Buffer[] = [];
   #begunBytes = 0;
   #receive: ((type: number, payload: Buffer) => void) | undefined;
+  #refused = false;
 
   constructor(socket: Socket) {
     this.socket = socket;
     socket.on('data', (chunk: Buffer) => {
+      if (this.#refused) return;
       this.#begun.push(chunk);
       this.#begunBytes += chunk.length;
       this.#read();
@@ -103,6 +105,7 @@ export class Frames {
     return new Promise((resolve, reject) => {
       const gone = (): void => reject(new Error('the other side has gone away'));
       this.socket.once('close', gone);
+      if (this.socket.destroyed) gone();
       this.receive((type, payload) => {
         this.socket.off('close', gone);
         this.#receive = undefined;
@@ -115,6 +118,14 @@ export class Frames {
   receive(receive: (type: number, payload: Buffer) => void): void {
     this.#receive = receive;
     this.#read();
+  }
+
+  /** What comes makes no sense: the other side is told why, and not listened to any more. */
+  refuse(message: string): void {
+    this.#refused = true;
+    [this.#begun, this.#begunBytes, this.#receive] = [[], 0, undefined];
+    this.sendJson({ failure: { message } });
+    this.socket.destroySoon();
   }
 
   /** Whether more should be sent at once; otherwise the socket emits `drain`. */
@@ -137,11 +148,23 @@ export class Frames {
   #read(): void {
     if (this.#begunBytes < this.#wanted()) return;
     let bytes = Buffer.concat(this.#begun);
-    while (this.#receive !== undefined && bytes.length >= HEAD && bytes.length >= HEAD + bytes.readUInt32BE(1)) {
-      const [type, payload] = [bytes.readUInt8(), bytes.subarray(HEAD, HEAD + bytes.readUInt32BE(1))];
-      bytes = bytes.subarray(HEAD + payload.length);
+    while (this.#receive !== undefined && bytes.length >= HEAD) {
+      const length = bytes.readUInt32BE(1);
+      if (length > LONGEST) {
+        this.refuse(`a message of ${length} bytes is too long: ${LONGEST} are the most`);
+        return;
+      }
+      if (bytes.length < HEAD + length) break;
+      const [type, payload] = [bytes.readUInt8(), bytes.subarray(HEAD, HEAD + length)];
+      bytes = bytes.subarray(HEAD + length);
+      this.#keep(bytes);
       this.#receive(type, payload);
+      if (this.#refused) return;
     }
+    this.#keep(bytes);
+  }
+
+  #keep(bytes: Buffer): void {
     this.#begun = bytes.length === 0 ? [] : [bytes];
     this.#begunBytes = bytes.length;
   }
@@ -150,9 +173,11 @@ export class Frames {
   #wanted(): number {
     const [first] = this.#begun;
     if (first === undefined || first.length < HEAD) return HEAD;
-    return HEAD + first.readUInt32BE(1);
+    return HEAD + Math.min(first.readUInt32BE(1), LONGEST);
   }
 }
 
 const HEAD = 5;
+/** Of a message: the arguments and the environment of a program, which the kernel takes no more of than a few megabytes. */
+const LONGEST = 16 * 2 ** 20;
 const EMPTY = Buffer.alloc(0);

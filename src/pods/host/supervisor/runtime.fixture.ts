@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { uniqueName } from '../../../linux/network.fixture.ts';
 import { silentLog } from '../../../runtime/log.ts';
 import { system } from '../../../runtime/system.ts';
-import type { ContainerSpec, ContainerState, ExecSpec, Limits } from '../runtime.ts';
+import type { ContainerSpec, ContainerState, ExecSpec, Limits, SandboxSpec } from '../runtime.ts';
 import { SupervisedRuntime } from './supervised-runtime.ts';
 
 /** A host of its own, with a supervisor that is gone after the test with all it has. */
@@ -47,19 +47,23 @@ export class TestHost {
   }
 
   async sandbox(id = `pod-${uniqueName()}`, limits: Limits = {}): Promise<string> {
-    await this.runtime.createSandbox({ id, namespace: 'default', name: id, hostname: 'inside', limits, sysctls: [] });
+    await this.runtime.createSandbox(sandboxSpec(id, limits));
     return id;
   }
 
   /** A shell script, or a command, in a sandbox of its own unless one is named. */
-  async start(
+  async start(command: string | readonly string[], spec: Partial<ContainerSpec> = {}): Promise<ContainerState> {
+    const sandbox = spec.sandbox ?? (await this.sandbox());
+    return await this.runtime.startContainer(this.spec(command, { ...spec, sandbox }));
+  }
+
+  spec(
     command: string | readonly string[],
-    { sandbox, ...spec }: Partial<ContainerSpec> = {},
-  ): Promise<ContainerState> {
-    const id = spec.id ?? uniqueName();
-    return await this.runtime.startContainer({
+    spec: Partial<ContainerSpec> & Pick<ContainerSpec, 'sandbox'>,
+  ): ContainerSpec {
+    const { id = uniqueName() } = spec;
+    return {
       id,
-      sandbox: sandbox ?? (await this.sandbox()),
       name: 'main',
       attempt: 0,
       command: typeof command === 'string' ? ['sh', '-c', command] : command,
@@ -79,7 +83,7 @@ export class TestHost {
       tty: false,
       labels: {},
       ...spec,
-    });
+    };
   }
 
   /** Waits until a container has ended. */
@@ -128,6 +132,15 @@ export class TestHost {
     return { stdout, stderr, exitCode };
   }
 }
+
+export const sandboxSpec = (id: string, limits: Limits = {}): SandboxSpec => ({
+  id,
+  namespace: 'default',
+  name: id,
+  hostname: 'inside',
+  limits,
+  sysctls: [],
+});
 
 export type RunResult = ContainerState & { stdout: string; stderr: string };
 

@@ -11,6 +11,10 @@ export class Sandbox {
   readonly group: string;
   /** Descriptors: nothing of it is left when this process ends. */
   readonly namespaces: { readonly uts: number; readonly ipc: number };
+  /** Limits that this machine cannot set. */
+  readonly unlimited: readonly string[];
+  readonly #cgroups: Cgroups;
+  #refusedProcesses = false;
 
   constructor(spec: SandboxSpec, { cgroups, group }: { cgroups: Cgroups; group: string }) {
     const { networkNamespace } = spec;
@@ -19,14 +23,27 @@ export class Sandbox {
     }
     this.spec = spec;
     this.group = group;
-    cgroups.make(group);
-    cgroups.limit(group, spec.limits);
-    this.namespaces = inNewNamespaces(['uts', 'ipc'], () => {
-      setHostname(spec.hostname);
-      if (networkNamespace === undefined) setSysctls(spec);
-      else inNetworkNamespace(networkNamespace, () => setSysctls(spec));
-      return { uts: openNamespace('thread-self', 'uts'), ipc: openNamespace('thread-self', 'ipc') };
-    });
+    this.#cgroups = cgroups;
+    try {
+      cgroups.make(group);
+      this.unlimited = cgroups.limit(group, spec.limits);
+      this.namespaces = makeNamespaces(spec);
+    } catch (error) {
+      cgroups.remove(group);
+      throw error;
+    }
+  }
+
+  /** Whether the kernel has refused to start a process because there were too many. */
+  get refusedProcesses(): boolean {
+    return this.#refusedProcesses;
+  }
+
+  /** Answers whether it is news. */
+  noteRefusals(): boolean {
+    const before = this.#refusedProcesses;
+    this.#refusedProcesses ||= this.#cgroups.refusedProcesses(this.group) > 0;
+    return this.#refusedProcesses !== before;
   }
 
   get state(): SandboxState {
@@ -37,6 +54,16 @@ export class Sandbox {
   close(): void {
     closeAll(Object.values(this.namespaces));
   }
+}
+
+function makeNamespaces(spec: SandboxSpec): Sandbox['namespaces'] {
+  const { hostname, networkNamespace } = spec;
+  return inNewNamespaces(['uts', 'ipc'], () => {
+    setHostname(hostname);
+    if (networkNamespace === undefined) setSysctls(spec);
+    else inNetworkNamespace(networkNamespace, () => setSysctls(spec));
+    return { uts: openNamespace('thread-self', 'uts'), ipc: openNamespace('thread-self', 'ipc') };
+  });
 }
 
 /** Only those that belong to the namespaces of the pod: any other would change the host. */

@@ -1,4 +1,4 @@
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { ReadStream } from 'node:tty';
 import type { Cancel, Clock } from '../../../runtime/clock.ts';
@@ -29,37 +29,35 @@ export interface ServerOptions {
 /** The way to the containers of this host: whoever may open the socket may do everything with them. */
 export class SupervisorServer {
   readonly #options: ServerOptions;
-  readonly #server: Server;
   readonly #controls = new Set<Frames>();
   #leaving = false;
 
   constructor(options: ServerOptions) {
     this.#options = options;
-    // The end of input is one thing, the end of a session another.
-    this.#server = createServer({ allowHalfOpen: false }, (socket) => this.#accept(socket));
-  }
-
-  listen(file: string): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ path: file }, resolve);
-    });
   }
 
   changed(state: ContainerState): void {
-    for (const control of this.#controls) control.sendJson({ changed: state });
+    for (const control of this.#controls) {
+      control.sendJson({ changed: state });
+      // Whoever does not read asks anew when he comes back.
+      if (control.socket.writableLength > FALLEN_BEHIND) control.socket.destroy();
+    }
   }
 
-  close(): void {
-    this.#server.close();
-  }
-
-  #accept(socket: Socket): void {
+  accept(socket: Socket): void {
     const frames = new Frames(socket);
     socket.on('error', () => socket.destroy());
+    const cancel = this.#options.clock.timer(OPEN_WITHIN, () =>
+      frames.refuse('the connection was opened, but never said what it is for'),
+    );
     frames.next().then(
-      ({ payload }) => this.#open(frames, JSON.parse(payload.toString()) as Opening),
-      () => {},
+      ({ payload }) => {
+        cancel();
+        const opening = jsonIn(payload) as Opening | undefined;
+        if (opening === undefined) frames.refuse('the first message is no JSON object');
+        else this.#open(frames, opening);
+      },
+      () => cancel(),
     );
   }
 
@@ -67,7 +65,7 @@ export class SupervisorServer {
     if (opening.open === 'control') this.#control(frames);
     else if (opening.open === 'exec') void this.#exec(frames, opening);
     else if (opening.open === 'attach') this.#attach(frames, opening);
-    else frames.sendJson({ failure: { message: 'this supervisor does not know what the connection is for' } });
+    else frames.refuse('this supervisor does not know what the connection is for');
   }
 
   #control(frames: Frames): void {
@@ -75,12 +73,18 @@ export class SupervisorServer {
     frames.sendJson(hello);
     this.#controls.add(frames);
     frames.socket.once('close', () => this.#controls.delete(frames));
-    frames.receive((_, payload) => void this.#answer(frames, JSON.parse(payload.toString()) as Request));
+    frames.receive((type, payload) => {
+      // Of a later version, perhaps.
+      if (type !== frame.json) return;
+      const request = jsonIn(payload) as Request | undefined;
+      if (request === undefined) frames.refuse('a request is no JSON object');
+      else void this.#answer(frames, request);
+    });
   }
 
   async #answer(frames: Frames, { id, call, with: input }: Request): Promise<void> {
     try {
-      const work = this.#calls[call] as ((input: unknown) => unknown) | undefined;
+      const work = Object.hasOwn(this.#calls, call) ? (this.#calls[call] as (input: unknown) => unknown) : undefined;
       if (work === undefined) throw new Error(`this supervisor cannot do ${call}: it is an older one`);
       frames.sendJson({ id, result: (await work(input)) ?? null });
     } catch (error) {
@@ -163,7 +167,7 @@ function handOn(frames: Frames, { input, resize }: Stdio, { clock, kill }: { clo
       });
     }
     if (type === frame.stdinEnd && input !== undefined) endInput(input);
-    if (type === frame.resize) resize(payload.readUInt16BE(0), payload.readUInt16BE(2));
+    if (type === frame.resize && payload.length === 4) resize(payload.readUInt16BE(0), payload.readUInt16BE(2));
     if (type === frame.kill) kill();
   });
 }
@@ -201,6 +205,16 @@ function drained(stream: Writable): Promise<void> {
   });
 }
 
+/** Undefined when it is none. */
+function jsonIn(payload: Buffer): object | undefined {
+  try {
+    const value: unknown = JSON.parse(payload.toString());
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function failureOf(thrown: unknown): Failure {
   const { message } = asError(thrown);
   return thrown instanceof StartError ? { message, reason: thrown.reason } : { message };
@@ -209,4 +223,5 @@ function failureOf(thrown: unknown): Failure {
 const END_OF_TRANSMISSION = '\x04';
 /** In milliseconds. */
 const KNOCK_EVERY = 1_000;
+const OPEN_WITHIN = 10_000;
 const FALLEN_BEHIND = 4 * 1024 * 1024;

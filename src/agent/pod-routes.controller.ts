@@ -1,5 +1,5 @@
 import { Address } from '../api/address.ts';
-import { hostAddresses, Node } from '../api/core/node.ts';
+import { addressesSeenBy, Node } from '../api/core/node.ts';
 import { Prefix } from '../api/prefix.ts';
 import type { PodNetwork } from '../pods/host/pod-network.ts';
 import { type Controller, controller } from '../runtime/controller.ts';
@@ -28,7 +28,7 @@ export const podRoutes = ({ name, network, troubles }: PodRoutesOptions): Contro
         .of(Node)
         .list()
         .filter((other) => other.metadata.name !== name);
-      const problems = await network.routeTo(others.flatMap(routesTo));
+      const problems = await network.routeTo(others.flatMap((other) => routesTo(other, node)));
       if (problems.length === 0) {
         troubles.set('routes', undefined);
         return done();
@@ -42,10 +42,10 @@ export const podRoutes = ({ name, network, troubles }: PodRoutesOptions): Contro
     },
   });
 
-/** The ranges of a node, each with the address of its family under which the node is reached from other hosts. */
-export function routesTo(node: Node): { podCidr: string; via: string }[] {
+/** The ranges of a node, each with the address of its family under which another one reaches the node. */
+export function routesTo(node: Node, from: Node): { podCidr: string; via: string }[] {
   const { podCIDR, podCIDRs: ranges = podCIDR === undefined ? [] : [podCIDR] } = node.spec;
-  const known = hostAddresses(node);
+  const known = addressesSeenBy(from, node);
   return ranges.flatMap((podCidr) => {
     const family = Prefix.parse(podCidr)?.family;
     const via = known.find((address) => Address.parse(address)?.family === family);

@@ -35,9 +35,16 @@ export interface Taint {
 /** On a Node: the address that other hosts route to for its pods, where that is not its InternalIP. */
 export const UNDERLAY_ADDRESS = 'netloom.io/underlay-address';
 
-/** Under which other hosts reach it and its pods, the one first that they route to. */
-export function hostAddresses({ metadata, status }: Node): string[] {
-  const underlay = metadata.annotations?.[UNDERLAY_ADDRESS];
+/** On the Nodes of a lab: its name. */
+export const LAB_LABEL = 'netloom.io/lab';
+
+/**
+ * Under which another host reaches it and its pods, the one first that it routes to. The networks of a lab are its own: their
+ * addresses mean somebody else, or nobody, to a host that is not of the same lab.
+ */
+export function addressesSeenBy(viewer: Node | undefined, { metadata, status }: Node): string[] {
+  const isNear = viewer?.metadata.labels?.[LAB_LABEL] === metadata.labels?.[LAB_LABEL];
+  const underlay = isNear ? metadata.annotations?.[UNDERLAY_ADDRESS] : undefined;
   const internal = (status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? [address] : []));
   return [...(underlay === undefined ? [] : [underlay]), ...internal];
 }

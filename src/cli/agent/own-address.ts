@@ -1,11 +1,11 @@
 import { networkInterfaces } from 'node:os';
-import { listLinks } from '../../linux/links.ts';
+import { defaultLink } from '../../linux/default-link.ts';
 import { Netlink } from '../../linux/netlink/connection.ts';
-import { listRoutes } from '../../linux/routes.ts';
 
 /** Under which others reach this machine, as far as it can tell: an address of the link that its default route leaves by. */
 export function ownAddress(): string {
-  const way = defaultLink();
+  using netlink = new Netlink();
+  const way = defaultLink(netlink)?.name;
   const addresses = Object.entries(networkInterfaces()).flatMap(([link, all]) =>
     (all ?? []).map(({ address, family, internal }) => ({ link, address, family, internal })),
   );
@@ -24,12 +24,3 @@ export function ownAddress(): string {
 /** What begins the name of every link that Netloom makes. */
 const OURS = 'nl';
 const LINK_LOCAL = /^(169\.254\.|fe80:)/;
-
-function defaultLink(): string | undefined {
-  using netlink = new Netlink();
-  const routes = ([4, 6] as const).flatMap((family) => listRoutes(netlink, { family }));
-  const [best] = routes
-    .filter(({ destination }) => destination.length === 0)
-    .sort((a, b) => (a.metric ?? 0) - (b.metric ?? 0));
-  return listLinks(netlink).find(({ index }) => index === best?.link)?.name;
-}

@@ -1,7 +1,7 @@
-import { Node } from '../../api/core/node.ts';
+import { LAB_LABEL, Node } from '../../api/core/node.ts';
 import { MANAGEMENT_LINK } from '../../lab/document/names.ts';
 import { hasCarrier, isManagementCut, type LabFaults } from '../../lab/faults.ts';
-import { isReady, LAB_LABEL } from '../../lab/hosts/nodes.ts';
+import { isReady } from '../../lab/hosts/nodes.ts';
 import { isAgentOf, isSupervisorOf, RunningProcesses } from '../../lab/hosts/processes.ts';
 import { portCounts } from '../../lab/network/port-counts.ts';
 import type { LabPlan, PlannedHost, PlannedLink } from '../../lab/plan/lab-plan.ts';

@@ -1,11 +1,8 @@
-import { Node } from '../../api/core/node.ts';
+import { LAB_LABEL, Node } from '../../api/core/node.ts';
 import { Pod } from '../../api/core/pod.ts';
 import { Lease } from '../../runtime/builtin.ts';
 import { type Client, isConflict } from '../../runtime/client.ts';
 import type { PlannedHost } from '../plan/lab-plan.ts';
-
-/** On the Nodes of a lab: its name. */
-export const LAB_LABEL = 'netloom.io/lab';
 
 /** The Nodes that have the name of a host, but not of this lab's: each a sentence. */
 export async function foreignNodes(client: Client, lab: string, hosts: readonly PlannedHost[]): Promise<string[]> {

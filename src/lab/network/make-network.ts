@@ -1,16 +1,19 @@
+import { type Address, bitsOf } from '../../api/address.ts';
+import { Prefix } from '../../api/prefix.ts';
 import { addAddress } from '../../linux/addresses.ts';
 import { setBridgeVlans } from '../../linux/bridge-vlans.ts';
 import { changeLink, type Link } from '../../linux/links.ts';
 import { Netlink } from '../../linux/netlink/connection.ts';
 import { inNetworkNamespace, withDescriptor } from '../../linux/network-namespace.ts';
 import { type PortRules, setPortRules } from '../../linux/port-rules.ts';
+import { OUR_ROUTES, putRoute } from '../../linux/routes.ts';
 import { shapeLink } from '../../linux/shaping.ts';
 import { MANAGEMENT_LINK } from '../document/names.ts';
 import { hasCarrier, isManagementCut, type LabFaults } from '../faults.ts';
 import { addressOf } from '../plan/addressing.ts';
 import type { LabPlan, PlannedHost, PlannedLink } from '../plan/lab-plan.ts';
 import { makeHostNamespace } from './hosts.ts';
-import { aliasOf, makeManagementBridge } from './management.ts';
+import { aliasOf, machineAddresses, makeManagementBridge } from './management.ts';
 import { makePair } from './pair.ts';
 import { type MadeSwitch, makeSwitches } from './switches.ts';
 
@@ -21,6 +24,7 @@ import { type MadeSwitch, makeSwitches } from './switches.ts';
 export function makeNetwork(plan: LabPlan, faults: LabFaults): void {
   using machine = new Netlink();
   const bridge = makeManagementBridge(machine, plan);
+  const beyond = machineAddresses(machine, plan);
   const { path, switches } = makeSwitches(plan);
   using among = inNetworkNamespace(path, () => new Netlink());
   const alive = plan.hosts.filter(({ name }) => !faults.dead.includes(name));
@@ -29,7 +33,7 @@ export function makeNetwork(plan: LabPlan, faults: LabFaults): void {
       alive.flatMap((host) => {
         const namespace = makeHostNamespace(host);
         using own = inNetworkNamespace(namespace, () => new Netlink());
-        joinManagement(own, machine, { lab: plan.name, host, bridge, outside, faults });
+        joinManagement(own, machine, { lab: plan.name, host, bridge, beyond, outside, faults });
         return host.links.map((link) => ({ host, link, port: plug(own, among, { link, switches, inside }) }));
       }),
     ),
@@ -47,7 +51,7 @@ interface PluggedLink {
 function joinManagement(
   own: Netlink,
   machine: Netlink,
-  at: { lab: string; host: PlannedHost; bridge: Link; outside: number; faults: LabFaults },
+  at: { lab: string; host: PlannedHost; bridge: Link; beyond: readonly Address[]; outside: number; faults: LabFaults },
 ): void {
   const { management, name } = at.host;
   const { end, port } = makePair(own, machine, {
@@ -62,6 +66,10 @@ function joinManagement(
   });
   addAddress(own, { link: end.index, ...addressOf(management.address) });
   changeLink(own, end.index, { up: true });
+  // The machine answers there for all of its addresses, so its pods are behind any of them.
+  for (const address of at.beyond) {
+    putRoute(own, { destination: new Prefix(address, bitsOf(4)), link: end.index, protocol: OUR_ROUTES });
+  }
 }
 
 /** Leaves the other end down, until there are rules for it. */

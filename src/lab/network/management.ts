@@ -1,8 +1,12 @@
-import { addAddress } from '../../linux/addresses.ts';
+import type { Address } from '../../api/address.ts';
+import { Prefix } from '../../api/prefix.ts';
+import { addAddress, listAddresses } from '../../linux/addresses.ts';
+import { defaultLink } from '../../linux/default-link.ts';
 import { addLink, changeLink, deleteLink, findLink, type Link } from '../../linux/links.ts';
 import type { Netlink } from '../../linux/netlink/connection.ts';
+import { writeSysctl } from '../../linux/sysctl.ts';
 import { addressOf } from '../plan/addressing.ts';
-import type { LabPlan } from '../plan/lab-plan.ts';
+import type { LabPlan, PlannedHost } from '../plan/lab-plan.ts';
 
 /** Tells ours from those of others, in the machine's own namespace. */
 export const aliasOf = (lab: string, what: string): string => `netloom lab ${lab}: ${what}`;
@@ -24,8 +28,26 @@ export function makeManagementBridge(netlink: Netlink, { name, management }: Lab
   );
   addAddress(netlink, { link: bridge.index, ...addressOf(management.address) });
   changeLink(netlink, bridge.index, { up: true });
+  // Where the machine is a host as well, pods of the lab's hosts reach pods here.
+  writeSysctl(['net', 'ipv4', 'conf', management.bridge, 'forwarding'], '1');
   return bridge;
 }
+
+/**
+ * The addresses by which others know this machine, as far as they mean nobody in the networks of the lab. As a Node it is known by one
+ * of them.
+ */
+export function machineAddresses(netlink: Netlink, { hosts, switches }: LabPlan): Address[] {
+  const outside = defaultLink(netlink)?.index;
+  const texts = [...switches.flatMap(({ subnets }) => subnets), ...hosts.flatMap(networksOf)];
+  const networks = texts.flatMap((text) => Prefix.parse(text) ?? []);
+  return listAddresses(netlink)
+    .filter(({ link, address }) => link === outside && address.family === 4)
+    .map(({ address }) => address)
+    .filter((address) => !networks.some((network) => network.contains(address)));
+}
+
+const networksOf = ({ links }: PlannedHost): string[] => links.flatMap(({ addresses }) => addresses);
 
 /** Nothing happens to what is not there, or is not of this lab. */
 export function deleteManagementLink(netlink: Netlink, lab: string, link: string): void {

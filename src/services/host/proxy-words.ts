@@ -6,10 +6,18 @@ export const TABLE = 'netloom-services';
 export interface ProxyHost {
   /** What connections from outside are sent on as, so that their answers come back here. */
   readonly addresses: Readonly<Partial<Record<Family, string>>>;
+  readonly otherWays?: readonly OtherWay[];
   /** The addresses that Services have: one that no Service has is refused. */
   readonly serviceCidrs: readonly string[];
   /** The addresses that pods have, on all hosts. */
   readonly podCidrs: readonly string[];
+}
+
+/** A link on which nobody may know the way back to the first address of this host, but to this one. */
+export interface OtherWay {
+  readonly link: string;
+  readonly family: Family;
+  readonly address: string;
 }
 
 /** Put on packets that have to leave with an address of this host. */
@@ -81,11 +89,19 @@ const elements = (cidrs: readonly string[], ip: 'ip' | 'ip6'): string => {
   return own.length === 0 ? '' : `elements = { ${own.join(', ')} };`;
 };
 
-function leaving({ addresses }: ProxyHost, family: Family): string {
+function leaving({ addresses, otherWays = [] }: ProxyHost, family: Family): string {
   const own = addresses[family];
   if (own === undefined) return '';
-  const ip = family === 'IPv4' ? 'ip' : 'ip6';
-  return `    meta nfproto ipv${digit(family)} meta mark & 0x0000ffff == ${FROM_HERE} snat ${ip} to ${own}
+  const ip = ipOfFamily(family);
+  const fromHere = `meta nfproto ipv${digit(family)} meta mark & 0x0000ffff == ${FROM_HERE}`;
+  const others = otherWays
+    .filter((way) => way.family === family)
+    .map(
+      ({ link, address }) => `    oifname "${link}" ${fromHere} snat ${ip} to ${address}
+    oifname "${link}" ct status dnat ${ip} saddr ${own} snat ${ip} to ${address}
+`,
+    );
+  return `${others.join('')}    ${fromHere} snat ${ip} to ${own}
     ct status dnat ${ip} saddr . ${ip} daddr @hairpin${digit(family)} snat ${ip} to ${own}
 `;
 }

@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { Address } from '../../api/address.ts';
-import { hostAddresses, Node } from '../../api/core/node.ts';
+import { addressesSeenBy, Node } from '../../api/core/node.ts';
 import { Service } from '../../api/core/service.ts';
 import { EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
 import { Prefix } from '../../api/prefix.ts';
+import { listAddresses } from '../../linux/addresses.ts';
+import { listLinks } from '../../linux/links.ts';
+import { Netlink } from '../../linux/netlink/connection.ts';
 import { runNftScript } from '../../linux/nft-script.ts';
 import { backoff } from '../../runtime/backoff.ts';
 import { type System, sleep } from '../../runtime/clock.ts';
@@ -12,7 +15,7 @@ import { asError, type Log } from '../../runtime/log.ts';
 import { ApiRelay } from './api-relay.ts';
 import { hostNameServers } from './name-servers.ts';
 import { makePlace, PLACES, placeIsThere, removePlace } from './own-place.ts';
-import { TABLE } from './proxy-words.ts';
+import { type OtherWay, TABLE } from './proxy-words.ts';
 import { Resolver } from './resolver.ts';
 import { ServiceProxy } from './service-proxy.ts';
 import { ServiceZone } from './service-zone.ts';
@@ -192,11 +195,12 @@ class RunningServiceHost implements ServiceHost {
     const { informers, system, log, node, serviceCidrs, podCidrs, trouble } = this.#options;
     const proxy = new ServiceProxy({
       ...{ informers, system, log, node },
-      host: { addresses: this.#addresses(), serviceCidrs, podCidrs },
+      host: { addresses: this.#addresses(), otherWays: this.#otherWays(), serviceCidrs, podCidrs },
       here: new Map([[API, here]]),
       addressesOf: (name) => {
-        const found = informers.of(Node).cache.get({ namespace: '', name });
-        return found === undefined ? [] : hostAddresses(found);
+        const nodes = informers.of(Node).cache;
+        const found = nodes.get({ namespace: '', name });
+        return found === undefined ? [] : addressesSeenBy(nodes.get({ namespace: '', name: node }), found);
       },
       trouble: (message) => trouble?.('proxy', message),
     });
@@ -218,6 +222,20 @@ class RunningServiceHost implements ServiceHost {
     const of = (family: 4 | 6) =>
       known.find((address) => address.family === family && !isLoopback(address))?.toString();
     return { IPv4: of(4) ?? PLACES.IPv4, IPv6: of(6) ?? PLACES.IPv6 };
+  }
+
+  /** The links on which this host is known by another one of its addresses. */
+  #otherWays(): OtherWay[] {
+    const first = this.#addresses();
+    const others = this.#options.hostAddresses().filter((address) => address !== first.IPv4 && address !== first.IPv6);
+    if (others.length === 0) return [];
+    using netlink = new Netlink();
+    const names = new Map(listLinks(netlink).map(({ index, name }) => [index, name]));
+    return listAddresses(netlink).flatMap(({ link, address }) => {
+      const name = names.get(link);
+      if (name === undefined || !others.includes(address.toString())) return [];
+      return [{ link: name, address: address.toString(), family: address.family === 4 ? 'IPv4' : 'IPv6' }];
+    });
   }
 }
 

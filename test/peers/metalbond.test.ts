@@ -64,7 +64,7 @@ const kinds = [
   ['100#0.0.0.0/0#192.0.2.9', '100#0.0.0.0/0#192.0.2.9#STANDARD#0#0'],
 ] as const;
 const ours = kinds.map(([text]) => text);
-const [first = ''] = ours;
+const [first = '', second = ''] = ours;
 const theirs = kinds.map(([, text]) => text).sort();
 
 describe('our server with hosts of metalbond', { skip }, () => {
@@ -184,7 +184,9 @@ describe('our client with a server of metalbond', { skip }, () => {
     one.client.subscribe(100);
     two.client.subscribe(100);
     one.client.announce(Route.parse(first));
-    await until('it has arrived', () => two.client.routeCount === 1);
+    two.client.announce(Route.parse(second));
+    // Theirs takes subscriptions, their end and routes from queues of their own: only who was served is surely subscribed.
+    await until('both have arrived', () => [one, two].every(({ client }) => client.routeCount === 1));
     one.client.unsubscribe(100);
     await until('the server has dropped it', () => two.log.includes(`-${first}`));
     await until('it is there again', () => two.client.routeCount === 1);

@@ -1,5 +1,6 @@
 // ask-names.ts SERVER NAME [SECONDS]: asks a DNS server for a name again and again, without ever repeating a question that was
-// lost, until the time is up or SIGTERM ends it; then it prints what came of it as JSON.
+// lost, until the time is up or SIGTERM ends it. It prints a line when the first answer is there, and at the end what came of
+// it as JSON.
 import { Resolver } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -31,6 +32,7 @@ async function ask(): Promise<void> {
     (found) => found.join(','),
     ({ code }: { code: string }) => code,
   );
+  if (asked === 0) console.log('asking');
   asked += 1;
   answers[answer] = (answers[answer] ?? 0) + 1;
   if (/^[A-Z]/.test(answer)) return;

@@ -105,12 +105,12 @@ export class LabInTest {
   }
 
   /** Runs a command in the network of a host, until it ends or `signal` ends it. */
-  on(host: string, words: readonly string[], options: { signal?: AbortSignal } = {}): Promise<Result> {
+  on(host: string, words: readonly string[], options: Running = {}): Promise<Result> {
     return inNetwork(`netloom-lab-${this.name}-${host}`, words, options);
   }
 
   /** Runs a command in the network of a pod, whatever the API and agents do. */
-  inPod(uid: string, words: readonly string[], options: { signal?: AbortSignal } = {}): Promise<Result> {
+  inPod(uid: string, words: readonly string[], options: Running = {}): Promise<Result> {
     return inNetwork(`netloom-pod-${uid}`, words, options);
   }
 
@@ -126,16 +126,19 @@ export class LabInTest {
   }
 }
 
-async function inNetwork(
-  namespace: string,
-  words: readonly string[],
-  { signal }: { signal?: AbortSignal },
-): Promise<Result> {
+interface Running {
+  readonly signal?: AbortSignal;
+  /** Called when it has written something for the first time. */
+  readonly began?: () => void;
+}
+
+async function inNetwork(namespace: string, words: readonly string[], { signal, began }: Running): Promise<Result> {
   const child = spawn('nsenter', [`--net=/run/netns/${namespace}`, ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(signal === undefined ? {} : { signal }),
   });
   child.on('error', () => {});
+  if (began !== undefined) child.stdout.once('data', began);
   const ended = new Promise<number>((resolve) => child.on('close', (code) => resolve(code ?? -1)));
   const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return { stdout, stderr, code };

@@ -66,6 +66,14 @@ describe('limits of a group', () => {
     assert.deepEqual(new Cgroups([hierarchy]).limit('netloom-x', LIMITS), ['memory', 'cpu']);
   });
 
+  test('of processors are lifted from those that are killed, so that they die at once', (t) => {
+    const first = pretended(t, 1, ['cpu'], { 'netloom-x': { 'cpu.cfs_quota_us': '1000' } });
+    const second = pretended(t, 2, ALL, { 'netloom-x': { 'cpu.max': '1000 100000' } });
+    for (const hierarchy of [first, second]) new Cgroups([hierarchy]).kill('netloom-x');
+    assert.equal(contentOf(first, 'netloom-x/cpu.cfs_quota_us'), '-1');
+    assert.equal(contentOf(second, 'netloom-x/cpu.max'), 'max');
+  });
+
   test('are none on a machine without any cgroups, where all else goes on', () => {
     const cgroups = new Cgroups([]);
     cgroups.make('netloom-x/pod');

@@ -124,7 +124,7 @@ describe('links that are cut', { skip: noLabs }, () => {
     await lab.run(['lab', 'kill', b]);
     assert.match(await refusal('cut', b, 'rack'), new RegExp(`${b} is dead.*lab heal ${b}`));
     assert.match(await refusal('exec', b, '--', 'true'), new RegExp(`${b} is dead.*lab heal ${b}`));
-    await lab.run(['lab', 'heal']);
+    await lab.run(['lab', 'heal', lab.name]);
     assert.equal((await lab.tried(['lab', 'exec', b, '--', 'sh', '-c', 'exit 7'])).code, 7);
   });
 

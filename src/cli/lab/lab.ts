@@ -93,10 +93,15 @@ const heal = command({
   name: 'heal',
   summary: 'Make cut links whole, and bring dead hosts back',
   arguments: {
-    host: { description: 'a host; everything that is broken in the lab when left out', optional: true },
+    host: { description: 'a host, or a lab; everything that is broken in the only lab when left out', optional: true },
     link: { description: 'an interface of the host; all, and the host itself, when left out', optional: true },
   },
-  examples: ['netloom lab heal', 'netloom lab heal worker-0', 'netloom lab heal worker-0 enp6s0'],
+  examples: [
+    'netloom lab heal',
+    'netloom lab heal cloud',
+    'netloom lab heal worker-0',
+    'netloom lab heal worker-0 enp6s0',
+  ],
   async run({ arguments: { host, link }, terminal }) {
     const { labHeal } = await import('./run-break.ts');
     await labHeal(host, link, terminal);

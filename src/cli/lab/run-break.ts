@@ -1,7 +1,7 @@
 import { cut, heal, healAll, killHost, killProcess } from '../../lab/works/break-and-heal.ts';
 import { system } from '../../runtime/system.ts';
 import { type Terminal, UsageError } from '../command.ts';
-import { explained, requireRoot, theHost, theLab } from './the-lab.ts';
+import { explained, isLab, requireRoot, theHost, theLab } from './the-lab.ts';
 
 export async function labCut(host: string, link: string | undefined, terminal: Terminal): Promise<void> {
   requireRoot('cut');
@@ -10,16 +10,17 @@ export async function labCut(host: string, link: string | undefined, terminal: T
   terminal.print(`${host}: ${link ?? 'every link'} is cut`);
 }
 
-export async function labHeal(host: string | undefined, link: string | undefined, terminal: Terminal): Promise<void> {
+export async function labHeal(place: string | undefined, link: string | undefined, terminal: Terminal): Promise<void> {
   requireRoot('heal');
-  const lab = host === undefined ? theLab(undefined) : theHost(host).lab;
-  if (host === undefined) {
-    await explained(() => healAll(lab.plan.name, system));
-    terminal.print(`the lab ${lab.plan.name} is whole`);
+  if (place === undefined || (link === undefined && isLab(place))) {
+    const { name } = theLab(place).plan;
+    await explained(() => healAll(name, system));
+    terminal.print(`the lab ${name} is whole`);
     return;
   }
-  await explained(() => heal({ lab: lab.plan.name, host, link }, system));
-  terminal.print(link === undefined ? `${host} is whole` : `${host}: ${link} is whole`);
+  const { lab, host } = theHost(place);
+  await explained(() => heal({ lab: lab.plan.name, host: host.name, link }, system));
+  terminal.print(link === undefined ? `${host.name} is whole` : `${host.name}: ${link} is whole`);
 }
 
 export async function labKill(host: string, what: string | undefined, terminal: Terminal): Promise<void> {

@@ -31,6 +31,13 @@ export function theLab(which: string | undefined): LabRecord {
   throw new CommandError(`there is no lab ${name}; ${known}.${suggestion(name, names)}`);
 }
 
+/** Whether a lab has that name, and no host. */
+export function isLab(name: string): boolean {
+  const labs = readRecords();
+  const isHost = labs.some(({ plan }) => plan.hosts.some((host) => host.name === name));
+  return !isHost && labs.some(({ plan }) => plan.name === name);
+}
+
 /** The host of that name, in whichever lab it is: no two have the same. */
 export function theHost(name: string): { lab: LabRecord; host: PlannedHost } {
   const hosts = readRecords().flatMap((lab) => lab.plan.hosts.map((host) => ({ lab, host })));

@@ -4,6 +4,7 @@ import type { JsonObject } from '../api/json.ts';
 import type { DeclaredKind } from '../api/kind.ts';
 import type { ApiObject } from '../api/object.ts';
 import { asError, type Log } from '../runtime/log.ts';
+import type { Metric } from '../runtime/metrics.ts';
 import { timestamp } from '../runtime/timestamp.ts';
 import { Access } from './auth/access.ts';
 import { certificateChecks } from './auth/certificates/checks.ts';
@@ -62,8 +63,8 @@ export interface EngineOptions {
   readonly limits?: Partial<StoreLimits>;
   /** Where the addresses and ports of Services come from. */
   readonly services?: ServiceRanges;
-  /** What others in this process measure, in Prometheus' text format; served beside what the engine measures itself. */
-  readonly extraMetrics?: () => string;
+  /** What others in this process measure; served beside what the engine measures itself. */
+  readonly extraMetrics?: () => readonly Metric[];
 }
 
 /** A running stand-in for kube-apiserver: one process, one directory. */

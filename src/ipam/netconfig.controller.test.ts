@@ -9,7 +9,7 @@ import { NetConfig, type NetConfigNetwork } from '../api/network.openstack.org/n
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import { Event } from '../runtime/builtin.ts';
 import { Manager } from '../runtime/manager.ts';
-import { Metrics } from '../runtime/metrics.ts';
+import { Metrics, metricsText } from '../runtime/metrics.ts';
 import { NAMESPACE, network, smallNetwork, subnet } from './environment.fixture.ts';
 import { type IpamOptions, ipamControllers } from './index.ts';
 
@@ -241,8 +241,7 @@ describe('a NetConfig', () => {
     await lab.settle();
     const labels = 'namespace="openstack",netconfig="netconfig",network="Storage",subnet="subnet1"';
     const lines = (): string[] =>
-      lab.metrics
-        .text()
+      metricsText(lab.metrics.read())
         .split('\n')
         .filter((line) => line.startsWith('netloom_subnet_addresses'));
     assert.deepEqual(lines(), [

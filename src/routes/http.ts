@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { metrics } from './metrics.ts';
+import { METRICS_TYPE, metricsText } from '../runtime/metrics.ts';
+import { speakerMetrics } from './metrics.ts';
 import { page, pagePolicy } from './page.ts';
 import { routesDocument } from './routes-document.ts';
 import { type Endpoint, formatEndpoint } from './sockets.ts';
@@ -57,8 +58,7 @@ export class RouteView {
       send(response, 'text/html; charset=utf-8', page);
     } else if (pathname === '/peers.json')
       send(response, 'application/json', JSON.stringify({ peers: [...peerViews(this.#speaker)] }));
-    else if (pathname === '/metrics')
-      send(response, 'text/plain; version=0.0.4; charset=utf-8', metrics(this.#speaker));
+    else if (pathname === '/metrics') send(response, METRICS_TYPE, metricsText(speakerMetrics(this.#speaker)));
     else if (pathname === '/events') this.#watch(response);
     else if (pathname === '/routes.json' || pathname === '/routes.yaml')
       await this.#sendRoutes(pathname, searchParams, response);

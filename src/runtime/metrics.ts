@@ -1,12 +1,14 @@
 /** What is measured of one thing, as it is now. */
 export interface Metric {
   readonly name: string;
-  readonly type: 'gauge' | 'counter';
+  readonly type: 'gauge' | 'counter' | 'histogram';
   readonly help: string;
   readonly samples: readonly Sample[];
 }
 
 export interface Sample {
+  /** What follows the name, as histograms have it: `_bucket`, `_sum` or `_count`. */
+  readonly suffix?: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
@@ -20,20 +22,25 @@ export class Metrics {
     this.#sources.push(source);
   }
 
-  /** In Prometheus' text format. */
-  text(): string {
-    return this.#sources
-      .flatMap((source) => source())
-      .map(textOf)
-      .join('');
+  read(): Metric[] {
+    return this.#sources.flatMap((source) => source());
   }
 }
+
+/** What a server says the text is. */
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** In Prometheus' text format. */
+export const metricsText = (metrics: readonly Metric[]): string => metrics.map(textOf).join('');
+
+/** A measurement that needs no labels. */
+export const single = (value: number): Sample[] => [{ labels: {}, value }];
 
 const textOf = ({ name, type, help, samples }: Metric): string =>
   [
     `# HELP ${name} ${escaped(help)}`,
     `# TYPE ${name} ${type}`,
-    ...samples.map(({ labels, value }) => `${name}${labelsText(labels)} ${value}`),
+    ...samples.map(({ suffix = '', labels, value }) => `${name}${suffix}${labelsText(labels)} ${value}`),
     '',
   ].join('\n');
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { L2Advertisement } from '../api/metallb.io/l2-advertisement.ts';
-import { Metrics } from '../runtime/metrics.ts';
+import { Metrics, metricsText } from '../runtime/metrics.ts';
 import { Lab } from './lab.fixture.ts';
 
 async function withPool(...addresses: string[]): Promise<Lab> {
@@ -62,8 +62,7 @@ describe('a pool', () => {
     await lab.pool('internalapi', { addresses: ['10.0.0.1-10.0.0.5'] });
     await lab.service('a');
     const lines = () =>
-      metrics
-        .text()
+      metricsText(metrics.read())
         .split('\n')
         .filter((line) => line.startsWith('netloom_pool_addresses'));
     const labels = 'namespace="metallb-system",pool="internalapi",family="IPv4"';

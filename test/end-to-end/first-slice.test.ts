@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import type { JsonObject } from '../../src/api/json.ts';
+import { readMetrics } from '../../src/runtime/metrics.fixture.ts';
 import { at, eventually } from '../engine/engine-in-test.ts';
 import { kubectlFor } from '../kubectl/kubectl.ts';
 import { netloom, RunningNetloom } from './netloom.ts';
@@ -109,6 +110,7 @@ describe('from one command to an address', () => {
     );
     assert.match(stdout, /^netloom_controller_passes_total\{controller="ipsets"\} [1-9]\d*$/m);
     assert.match(stdout, /^netloom_engine_objects\{resource="ipsets/m);
+    assert.ok(readMetrics(stdout).size > 50);
   });
 
   test('the same without kubectl, in another namespace', async () => {

@@ -83,7 +83,7 @@ async function start(
       ...options,
       log,
       kinds: allKinds,
-      extraMetrics: () => metrics.text(),
+      extraMetrics: () => metrics.read(),
       admission: [
         ...ipamAdmission,
         ...vipsAdmission(composition.runs === 'everything' ? composition.addresses : {}),

@@ -1,4 +1,5 @@
 import { ApiError, badRequest, internalError, type Status } from '../../api/status.ts';
+import { METRICS_TYPE } from '../../runtime/metrics.ts';
 import { type Access, refusePath } from '../auth/access.ts';
 import type { AccountTokens } from '../auth/tokens/account-tokens.ts';
 import type { OpenId } from '../auth/tokens/open-id.ts';
@@ -100,7 +101,7 @@ export class Api {
       case '/openid/v1/jwks':
         return { ...jsonAnswer(200, this.#parts.openId.keys()), contentType: 'application/jwk-set+json' };
       case '/metrics':
-        return textAnswer(200, metrics.text(context));
+        return { ...textAnswer(200, metrics.text(context)), contentType: METRICS_TYPE };
       case '/healthz':
       case '/livez':
       case '/readyz':

@@ -1,16 +1,17 @@
+import { type Metric, metricsText, type Sample, single } from '../../runtime/metrics.ts';
 import type { Context } from '../objects/context.ts';
 
-/** What the engine counts of itself, in Prometheus' text format. */
+/** What the engine counts of itself. */
 export class Metrics {
   /** method and code → how many, and for how long in all. */
   readonly #requests = new Map<string, { method: string; code: number; count: number; seconds: number }>();
-  readonly #extra: () => string;
+  readonly #others: () => readonly Metric[];
   #watches = 0;
   #dropped = 0;
 
-  /** `extra`: what others measure, as whole lines of the same format. */
-  constructor(extra: () => string = () => '') {
-    this.#extra = extra;
+  /** `others`: what else is measured in this process. */
+  constructor(others: () => readonly Metric[] = () => []) {
+    this.#others = others;
   }
 
   answered(method: string, code: number, milliseconds: number): void {
@@ -33,45 +34,46 @@ export class Metrics {
     this.#dropped++;
   }
 
-  text({ store, catalog }: Context): string {
-    const requests = [...this.#requests.values()];
-    const labels = ({ method, code }: { method: string; code: number }) => `{method="${method}",code="${code}"}`;
+  text(context: Context): string {
+    return metricsText([...this.#own(context), ...this.#others()]);
+  }
+
+  #own({ store, catalog }: Context): Metric[] {
+    const requests = [...this.#requests.values()].map(({ method, code, count, seconds }) => ({
+      labels: { method, code: String(code) },
+      count,
+      seconds,
+    }));
     return [
-      ...metric(
-        'netloom_engine_requests_total',
-        'counter',
+      counter(
+        'requests_total',
         'Requests answered.',
-        requests.map((each) => [labels(each), each.count]),
+        requests.map(({ labels, count }) => ({ labels, value: count })),
       ),
-      ...metric(
-        'netloom_engine_request_seconds_total',
-        'counter',
+      counter(
+        'request_seconds_total',
         'Time spent on answering requests.',
-        requests.map((each) => [labels(each), each.seconds]),
+        requests.map(({ labels, seconds }) => ({ labels, value: seconds })),
       ),
-      ...metric('netloom_engine_watches', 'gauge', 'Watches that are open.', [['', this.#watches]]),
-      ...metric('netloom_engine_dropped_clients_total', 'counter', 'Watchers cut off because they were too slow.', [
-        ['', this.#dropped],
-      ]),
-      ...metric('netloom_engine_revision', 'gauge', 'Newest revision on disk.', [['', store.revision]]),
-      ...metric(
-        'netloom_engine_objects',
-        'gauge',
+      gauge('watches', 'Watches that are open.', single(this.#watches)),
+      counter('dropped_clients_total', 'Watchers cut off because they were too slow.', single(this.#dropped)),
+      gauge('revision', 'Newest revision on disk.', single(store.revision)),
+      gauge(
+        'objects',
         'Objects stored.',
-        catalog.resources.map((resource) => [`{resource="${resource.id}"}`, store.count(resource.id)]),
+        catalog.resources.map(({ id }) => ({ labels: { resource: id }, value: store.count(id) })),
       ),
-      this.#extra(),
-    ].join('\n');
+    ];
   }
 }
 
-const metric = (
-  name: string,
-  type: string,
-  help: string,
-  samples: readonly (readonly [string, number])[],
-): string[] => [
-  `# HELP ${name} ${help}`,
-  `# TYPE ${name} ${type}`,
-  ...samples.map(([labels, value]) => `${name}${labels} ${value}`),
-];
+const gauge = (name: string, help: string, samples: readonly Sample[]): Metric => ({
+  name: `netloom_engine_${name}`,
+  type: 'gauge',
+  help,
+  samples,
+});
+const counter = (name: string, help: string, samples: readonly Sample[]): Metric => ({
+  ...gauge(name, help, samples),
+  type: 'counter',
+});

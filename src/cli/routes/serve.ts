@@ -3,7 +3,8 @@ import { RuleBook } from '../../routes/rules.ts';
 import { RouteServer } from '../../routes/server.ts';
 import { parseEndpoint } from '../../routes/sockets.ts';
 import { CommandError, type Terminal } from '../command.ts';
-import { listening, log, openView, readText, readTls, signalled, type TlsOptions, written } from './running.ts';
+import { listening } from '../listening.ts';
+import { log, openView, readText, readTls, signalled, type TlsOptions, written } from './running.ts';
 
 export interface ServeOptions extends TlsOptions {
   readonly listen: string;

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ServiceRanges } from '../../engine/services/ranges.ts';
-import { UsageError } from '../command.ts';
+import { type Endpoint, readEndpoint } from './endpoint.ts';
 import { readServiceOptions, serviceOptions } from './service-options.ts';
 
 /** What `engine` and `up` have in common. */
@@ -25,10 +25,8 @@ export const serverOptions = {
   ...serviceOptions,
 } as const;
 
-export interface ServerOptions {
+export interface ServerOptions extends Endpoint {
   readonly directory: string;
-  readonly host: string;
-  readonly port: number;
   readonly kubeconfig: string;
   readonly services: ServiceRanges;
 }
@@ -43,7 +41,7 @@ export function readServerOptions(options: {
   const directory = resolve(options['data-dir'] ?? defaultDirectory());
   return {
     directory,
-    ...parseListen(options.listen),
+    ...readEndpoint(options.listen, '--listen'),
     kubeconfig: resolve(options.kubeconfig ?? join(directory, 'kubeconfig')),
     services: readServiceOptions(options),
   };
@@ -53,14 +51,4 @@ export function readServerOptions(options: {
 export function defaultDirectory(): string {
   const state = process.env['XDG_STATE_HOME'];
   return join(state !== undefined && state !== '' ? state : join(homedir(), '.local', 'state'), 'netloom');
-}
-
-function parseListen(text: string): { host: string; port: number } {
-  const parts = /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
-  const host = parts?.[1] ?? parts?.[2];
-  const port = Number(parts?.[3]);
-  if (host === undefined || host === '' || port > 65_535) {
-    throw new UsageError(`--listen takes HOST:PORT, such as 127.0.0.1:6443 or [::1]:6443, not "${text}"`);
-  }
-  return { host, port };
 }

@@ -21,6 +21,8 @@ export interface Question {
   readonly recursionDesired: boolean;
   /** The longest answer that the client takes over UDP. */
   readonly largestAnswer: number;
+  /** Whether it speaks EDNS, and wants to hear that we do. */
+  readonly isExtended: boolean;
   /** The question section as it came: clients compare it, letter case and all. */
   readonly section: Buffer;
   readonly opcode: number;
@@ -72,38 +74,60 @@ export function parseQuestion(message: Buffer): Question | undefined {
     class: message.readUInt16BE(at + 2),
     recursionDesired: (flags & 0x0100) !== 0,
     opcode: (flags >> 11) & 0xf,
-    largestAnswer: largestAnswer(message, at + 4),
+    ...extensions(message, at + 4),
     section: message.subarray(12, at + 4),
   };
 }
 
 /** What EDNS allows, within bounds; 512 without it. */
-function largestAnswer(message: Buffer, at: number): number {
+function extensions(message: Buffer, at: number): Pick<Question, 'largestAnswer' | 'isExtended'> {
   const isPlain = message.readUInt16BE(6) === 0 && message.readUInt16BE(8) === 0 && message.readUInt16BE(10) === 1;
-  if (!isPlain || at + 11 > message.length || message[at] !== 0 || message.readUInt16BE(at + 1) !== 41) return 512;
-  return Math.min(Math.max(message.readUInt16BE(at + 3), 512), 1232);
+  if (!isPlain || at + 11 > message.length || message[at] !== 0 || message.readUInt16BE(at + 1) !== 41) {
+    return { largestAnswer: 512, isExtended: false };
+  }
+  return { largestAnswer: Math.min(Math.max(message.readUInt16BE(at + 3), 512), LARGEST), isExtended: true };
 }
 
-/** An answer that does not fit is sent empty and marked, so that the client asks again over TCP. */
+/** What passes everywhere in one piece. */
+const LARGEST = 1232;
+
+/** We speak EDNS, have no options, and take packets of this size. */
+const EXTENSIONS = Buffer.from([0, 0, 41, LARGEST >> 8, LARGEST & 0xff, 0, 0, 0, 0, 0, 0]);
+
+/**
+ * Of an answer that does not fit, as much as does, marked so that the client asks again over TCP: some never do, and are content with
+ * a part. However much there is to tell, no more is written than is sent.
+ */
 export function encodeReply(question: Question, reply: Reply, limit: number): Buffer {
+  const { section, isExtended, recursionDesired } = question;
   const sections = [reply.answers, reply.authority === undefined ? [] : [reply.authority], reply.additional ?? []];
-  const whole = message(question, reply.code, sections, false);
-  return whole.length <= limit ? whole : message(question, reply.code, [[], [], []], true);
-}
-
-function message(
-  question: Question,
-  code: number,
-  sections: readonly (readonly DnsRecord[])[],
-  isCut: boolean,
-): Buffer {
+  const counts = [0, 0, 0];
+  const parts: Buffer[] = [];
+  let left = limit - 12 - section.length - (isExtended ? EXTENSIONS.length : 0);
+  let isCut = false;
+  for (const [i, records] of sections.entries()) {
+    for (const record of records) {
+      const bytes = encodeRecord(record, question);
+      left -= bytes.length;
+      // What stands beside the answer may be missing.
+      isCut = left < 0 && i < 2;
+      if (left < 0) break;
+      parts.push(bytes);
+      counts[i] = (counts[i] ?? 0) + 1;
+    }
+    if (left < 0) break;
+  }
+  if (isExtended) {
+    parts.push(EXTENSIONS);
+    counts[2] = (counts[2] ?? 0) + 1;
+  }
   const header = Buffer.alloc(12);
   header.writeUInt16BE(question.id, 0);
-  const recursion = question.recursionDesired ? 0x0100 : 0;
-  header.writeUInt16BE(0x8000 | 0x0400 | (isCut ? 0x0200 : 0) | recursion | 0x0080 | code, 2);
+  const recursion = recursionDesired ? 0x0100 : 0;
+  header.writeUInt16BE(0x8000 | 0x0400 | (isCut ? 0x0200 : 0) | recursion | 0x0080 | reply.code, 2);
   header.writeUInt16BE(1, 4);
-  for (const [i, records] of sections.entries()) header.writeUInt16BE(records.length, 6 + 2 * i);
-  return Buffer.concat([header, question.section, ...sections.flat().map((record) => encodeRecord(record, question))]);
+  for (const [i, count] of counts.entries()) header.writeUInt16BE(count, 6 + 2 * i);
+  return Buffer.concat([header, section, ...parts]);
 }
 
 function encodeRecord(record: DnsRecord, question: Question): Buffer {
@@ -148,7 +172,7 @@ function encodeAddress(text: string): Buffer {
   return Buffer.from(digits, 'hex');
 }
 
-function encodeName(name: string): Buffer {
+export function encodeName(name: string): Buffer {
   const labels = name === '' ? [] : name.split('.');
   return Buffer.concat([
     ...labels.map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label, 'latin1')])),

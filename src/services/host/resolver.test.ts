@@ -7,7 +7,8 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { silentLog } from '../../runtime/log.ts';
 import { Cluster } from './cluster.fixture.ts';
-import { parseQuestion } from './dns-message.ts';
+import { parseAnswers, questionFor } from './dns-answers.ts';
+import { encodeReply, parseQuestion, TYPES } from './dns-message.ts';
 import { framed, Resolver } from './resolver.ts';
 import { ServiceZone } from './service-zone.ts';
 
@@ -82,6 +83,11 @@ describe('the resolver of a host', () => {
     assert.deepEqual(await client.reverse('10.96.0.10'), ['web.openstack.svc.cluster.local']);
     assert.deepEqual(await client.reverse('fd00:96::10'), ['web.openstack.svc.cluster.local']);
     assert.deepEqual(await client.reverse('10.244.0.5'), ['db-0.db.openstack.svc.cluster.local']);
+    assert.notEqual(
+      await codeOf(client.reverse('10.244.1.7')),
+      'answered',
+      'of a pod that is not ready nothing is told',
+    );
     assert.deepEqual(await client.resolveCname('elsewhere.openstack.svc'), ['db.example.com']);
   });
 
@@ -90,6 +96,8 @@ describe('the resolver of a host', () => {
     assert.equal(await codeOf(client.resolve4('something.cluster.local')), 'ENOTFOUND');
     assert.equal(await codeOf(client.resolveTxt('web.openstack.svc')), 'ENODATA');
     assert.equal(await codeOf(client.resolve4('openstack.svc.cluster.local')), 'ENODATA');
+    assert.equal(await codeOf(client.resolve4('nowhere.svc.cluster.local')), 'ENOTFOUND');
+    assert.equal(await codeOf(client.resolve4('_tcp.web.openstack.svc.cluster.local')), 'ENODATA');
   });
 
   it('refuses names of others where nobody could be asked', async () => {
@@ -109,6 +117,29 @@ describe('the resolver of a host', () => {
     cluster.endpoints('many', pods);
     // The client asks again over TCP by itself.
     assert.equal((await client.resolve4('many.openstack.svc.cluster.local')).length, 200);
+  });
+
+  it('sends of what is too long as much as fits, and says what it takes itself', async () => {
+    const answer = await exchange(Buffer.concat([questionFor('many.openstack.svc', TYPES.A), OPT]), resolver.port);
+    const found = parseAnswers(answer);
+    assert.ok(found?.isCut && found.records.length > 50, `${found?.records.length} records`);
+    assert.ok(answer.length <= 1232 && answer.readUInt16BE(10) === 1);
+    assert.deepEqual(answer.subarray(-11, -6), Buffer.from([0, 0, 41, 0x04, 0xd0]));
+  });
+
+  it('says where the pods behind a port are, without being asked twice', async () => {
+    const port = questionFor('_sql._tcp.db.openstack.svc.cluster.local', TYPES.SRV);
+    const answer = await exchange(Buffer.concat([port, OPT]), resolver.port);
+    assert.equal(answer.readUInt16BE(10), 3, 'two addresses beside the answer, and what it takes itself');
+  });
+
+  it('goes on from a name that stands for another one, and not for ever', async () => {
+    cluster.service('alias', { type: 'ExternalName', externalName: 'web.openstack.svc.cluster.local' });
+    assert.deepEqual(await client.resolve4('alias.openstack.svc'), ['10.96.0.10']);
+    cluster.service('one', { type: 'ExternalName', externalName: 'two.openstack.svc' });
+    cluster.service('two', { type: 'ExternalName', externalName: 'one.openstack.svc' });
+    assert.equal(await codeOf(client.resolve4('one.openstack.svc')), 'ESERVFAIL');
+    assert.equal(await codeOf(client.resolve4('elsewhere.openstack.svc')), 'ESERVFAIL', 'nobody knows the other name');
   });
 
   it('does not care for noise, on either socket', async () => {
@@ -133,7 +164,35 @@ describe('the resolver of a host', () => {
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         const question = parseQuestion(Buffer.from(bytes));
         assert.ok(question === undefined || question.name.length <= 255);
+        const reply = Buffer.from(bytes);
+        if (reply.length > 2) reply.writeUInt8(reply.readUInt8(2) | 0x80, 2);
+        for (const { name } of parseAnswers(reply)?.records ?? []) assert.ok(name.length <= 255);
       }),
     );
   });
+
+  it('reads what it writes itself', () => {
+    const question = parseQuestion(questionFor('a.example.com', TYPES.A));
+    assert.ok(question);
+    const answers = [
+      { name: 'a.example.com', ttl: 7, type: 'CNAME', target: 'b.example.com' } as const,
+      { name: 'b.example.com', ttl: 8, type: 'A', address: '192.0.2.7' } as const,
+      { name: 'b.example.com', ttl: 9, type: 'AAAA', address: '2001:db8::7' } as const,
+    ];
+    const found = parseAnswers(encodeReply(question, { code: 0, answers }, 512));
+    assert.deepEqual(found, { code: 0, isCut: false, records: answers });
+  });
 });
+
+/** What stands at the end of a question of somebody who takes 4096 bytes. */
+const OPT = Buffer.from([0, 0, 41, 0x10, 0, 0, 0, 0, 0, 0, 0]);
+
+/** One question, which may have an OPT record at its end, over UDP. */
+async function exchange(message: Buffer, port: number): Promise<Buffer> {
+  message.writeUInt16BE(1, 10);
+  const socket = createSocket('udp4');
+  socket.send(message, port, '127.0.0.1');
+  const [answer] = await once(socket, 'message', { signal: AbortSignal.timeout(10_000) });
+  socket.close();
+  return answer;
+}

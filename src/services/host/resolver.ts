@@ -2,6 +2,7 @@ import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dg
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { asError, type Log } from '../../runtime/log.ts';
+import { followAliases, type Knowledge } from './aliases.ts';
 import { CODES, encodeReply, parseQuestion, type Question, type Reply } from './dns-message.ts';
 import { Upstream } from './upstream.ts';
 
@@ -19,6 +20,7 @@ export interface ResolverOptions {
 export class Resolver {
   readonly #options: ResolverOptions;
   readonly #upstream: Upstream;
+  readonly #knowledge: Knowledge;
   readonly #udp: UdpSocket;
   readonly #tcp: Server;
   readonly #connections = new Set<Socket>();
@@ -26,10 +28,11 @@ export class Resolver {
   private constructor(options: ResolverOptions) {
     this.#options = options;
     this.#upstream = new Upstream(options.upstream);
+    this.#knowledge = { own: options.answer, others: (message, way) => this.#upstream.ask(message, way) };
     this.#udp = createSocket(options.address.includes(':') ? 'udp6' : 'udp4', (message, from) => {
       void this.#answer(message, 'udp').then((answer) => this.#sendBack(answer, from));
     });
-    this.#tcp = createServer((socket) => this.#serve(socket));
+    this.#tcp = createServer((socket) => void this.#serve(socket));
     this.#tcp.maxConnections = 256;
   }
 
@@ -70,7 +73,7 @@ export class Resolver {
     if (question.opcode !== 0 || question.class !== 1) return encode({ code: CODES.notImplemented, answers: [] });
     try {
       const own = this.#options.answer(question);
-      if (own !== undefined) return encode(own);
+      if (own !== undefined) return encode(await followAliases(question, own, this.#knowledge));
       const foreign = await this.#upstream.ask(message, way);
       return foreign ?? encode({ code: this.#upstream.isThere ? CODES.serverFailure : CODES.refused, answers: [] });
     } catch (error) {
@@ -84,27 +87,29 @@ export class Resolver {
     if (answer !== undefined) this.#udp.send(answer, port, address, () => {});
   }
 
-  /** Messages over TCP follow each other, each after its length. */
-  #serve(socket: Socket): void {
+  /** Messages over TCP follow each other, each after its length. Who does not take answers is not heard any further. */
+  async #serve(socket: Socket): Promise<void> {
     this.#connections.add(socket);
     socket.on('close', () => this.#connections.delete(socket));
     socket.on('error', () => socket.destroy());
     socket.setTimeout(10_000, () => socket.destroy());
     let rest = Buffer.alloc(0);
-    let queue = Promise.resolve();
-    socket.on('data', (chunk) => {
-      rest = Buffer.concat([rest, chunk]);
-      while (rest.length >= 2 && rest.length >= 2 + rest.readUInt16BE(0)) {
-        const end = 2 + rest.readUInt16BE(0);
-        const message = rest.subarray(2, end);
-        rest = rest.subarray(end);
-        queue = queue.then(async () => {
-          const answer = await this.#answer(message, 'tcp');
-          if (answer === undefined) socket.destroy();
-          else if (!socket.destroyed) socket.write(framed(answer));
-        });
+    try {
+      for await (const chunk of socket) {
+        rest = Buffer.concat([rest, chunk]);
+        while (rest.length >= 2 && rest.length >= 2 + rest.readUInt16BE(0)) {
+          const end = 2 + rest.readUInt16BE(0);
+          const answer = await this.#answer(rest.subarray(2, end), 'tcp');
+          rest = rest.subarray(end);
+          if (answer === undefined || socket.destroyed) return;
+          if (!socket.write(framed(answer))) await once(socket, 'drain');
+        }
       }
-    });
+    } catch {
+      // The connection broke, or the time was up.
+    } finally {
+      socket.destroySoon();
+    }
   }
 }
 

@@ -40,12 +40,7 @@ export class ServiceZone {
       (record) => type === TYPES.ANY || TYPES[record.type] === type || record.type === 'CNAME',
     );
     if (wanted.length === 0) return this.#nothing(CODES.noError);
-    const targets = wanted.flatMap((record) => (record.type === 'SRV' ? this.#addressesOfTarget(record.target) : []));
-    return {
-      code: CODES.noError,
-      answers: this.#turned(wanted),
-      ...(targets.length === 0 ? {} : { additional: targets }),
-    };
+    return { code: CODES.noError, answers: this.#turned(wanted), additional: this.#addressesOfTargets(wanted) };
   }
 
   #isOurs(name: string): boolean {
@@ -58,7 +53,9 @@ export class ServiceZone {
     const short = name.endsWith(`.${this.#domain}`) ? name.slice(0, -this.#domain.length - 1) : name;
     const [top, namespace, serviceName, ...before] = short.split('.').reverse();
     if (top !== 'svc') return undefined;
-    if (namespace === undefined || serviceName === undefined) return [];
+    if (namespace === undefined) return [];
+    // To some clients "no such record" is a reason to stop searching, and "no such name" is not.
+    if (serviceName === undefined) return this.#services.by(byNamespace, namespace).length > 0 ? [] : undefined;
     const service = this.#services.get({ namespace, name: serviceName });
     if (service === undefined) return undefined;
     const [first, second, ...more] = before;
@@ -80,6 +77,8 @@ export class ServiceZone {
   }
 
   #recordsOfEndpoint(name: string, service: Service, hostname: string): DnsRecord[] | undefined {
+    // Ports are below it.
+    if (PROTOCOLS.has(hostname)) return [];
     if (!isHeadless(service)) return undefined;
     const found = this.#endpointsOf(service).filter(({ endpoint }) => labelOf(endpoint) === hostname);
     if (found.length === 0) return undefined;
@@ -107,8 +106,20 @@ export class ServiceZone {
     return found.length === 0 ? undefined : found;
   }
 
-  #addressesOfTarget(target: string): DnsRecord[] {
-    return (this.#records(target) ?? []).filter(({ type }) => type !== 'SRV');
+  /** So that whoever asks for a port need not ask again for the addresses. */
+  #addressesOfTargets(records: readonly DnsRecord[]): DnsRecord[] {
+    const targets = new Set(records.flatMap((record) => (record.type === 'SRV' ? [record.target] : [])));
+    const [first] = targets;
+    if (first === undefined) return [];
+    const [namespace = '', service = ''] = first.slice(0, -`.svc.${this.#domain}`.length).split('.').reverse();
+    const found = this.#services.get({ namespace, name: service });
+    if (found === undefined) return [];
+    if (!isHeadless(found)) return this.#recordsOfService(first, found);
+    const home = this.#nameOf(service, namespace);
+    return this.#endpointsOf(found).flatMap(({ endpoint }) => {
+      const name = `${labelOf(endpoint)}.${home}`;
+      return targets.has(name) ? addressRecord(name, endpoint.addresses[0] ?? '') : [];
+    });
   }
 
   #reverse(name: string, address: Address, type: number): Reply | undefined {
@@ -120,6 +131,7 @@ export class ServiceZone {
       ...this.#slices.by(byNamedAddress, text).flatMap((slice) =>
         slice.endpoints
           .filter(({ addresses, hostname }) => hostname !== undefined && addresses.includes(text))
+          .filter(({ conditions }) => conditions?.ready ?? true)
           .map((endpoint) => {
             const service = this.#nameOf(slice.metadata.labels?.[SERVICE_NAME] ?? '', slice.metadata.namespace);
             return `${labelOf(endpoint)}.${service}`;
@@ -159,6 +171,8 @@ export class ServiceZone {
   }
 }
 
+const PROTOCOLS = new Set(['_tcp', '_udp', '_sctp']);
+
 const isHeadless = ({ spec }: Service): boolean => spec.clusterIP === 'None';
 
 const clusterAddresses = ({ spec: { clusterIP = '', clusterIPs = [clusterIP] } }: Service): string[] =>
@@ -188,6 +202,7 @@ const byService = index(EndpointSlice, ({ metadata }) => {
   const name = metadata.labels?.[SERVICE_NAME];
   return name === undefined ? [] : [`${metadata.namespace ?? ''}/${name}`];
 });
+const byNamespace = index(Service, ({ metadata }) => [metadata.namespace ?? '']);
 const byClusterAddress = index(Service, clusterAddresses);
 const byNamedAddress = index(EndpointSlice, ({ endpoints }) =>
   endpoints.filter(({ hostname }) => hostname !== undefined).flatMap(({ addresses }) => addresses),

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
+import { Resolver as Client } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
+import { silentLog } from '../../runtime/log.ts';
+import { Cluster } from './cluster.fixture.ts';
+import { encodeReply, parseQuestion } from './dns-message.ts';
 import { ip, moveIntoOwnNetwork, needsRoot } from './own-network.fixture.ts';
-import { framed } from './resolver.ts';
+import { framed, Resolver } from './resolver.ts';
+import { ServiceZone } from './service-zone.ts';
 import { Upstream } from './upstream.ts';
 
 /** A question of twelve bytes is enough for who only passes it on. */
@@ -52,6 +57,33 @@ describe('the name servers of a host', needsRoot, () => {
     t.after(() => forger.close());
     servers = ['127.0.0.5', await nameServer(t, '127.0.0.6')];
     assert.match(String(await upstream.ask(QUESTION, 'udp')), /127\.0\.0\.6$/);
+  });
+});
+
+describe('a name that stands for one elsewhere', needsRoot, () => {
+  it('is followed to its end by the resolver of the host', async (t) => {
+    const elsewhere = createSocket('udp4', (message, from) => {
+      const question = parseQuestion(message);
+      assert.ok(question?.name === 'db.example.com');
+      const address = { name: question.name, ttl: 9, type: 'A', address: '192.0.2.9' } as const;
+      elsewhere.send(encodeReply(question, { code: 0, answers: [address] }, 512), from.port, from.address);
+    });
+    elsewhere.bind(53, '127.0.0.8');
+    await once(elsewhere, 'listening');
+    t.after(() => elsewhere.close());
+    const cluster = new Cluster();
+    cluster.service('db', { type: 'ExternalName', externalName: 'db.example.com' });
+    const zone = new ServiceZone({ ...cluster, domain: 'cluster.local' });
+    const resolver = await Resolver.start({
+      ...{ address: '127.0.0.1', port: 0, log: silentLog },
+      answer: (question) => zone.answer(question),
+      upstream: () => ['127.0.0.8'],
+    });
+    t.after(() => resolver.stop());
+    const client = new Client({ timeout: 5_000, tries: 1 });
+    client.setServers([`127.0.0.1:${resolver.port}`]);
+    assert.deepEqual(await client.resolve4('db.openstack.svc'), ['192.0.2.9']);
+    assert.deepEqual(await client.resolveCname('db.openstack.svc'), ['db.example.com']);
   });
 });
 

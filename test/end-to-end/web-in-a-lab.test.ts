@@ -64,12 +64,14 @@ describe('examples/web in a lab of two hosts', needsRoot, () => {
     }
   });
 
-  test('its name is answered on the host too, for whoever asks there', async () => {
-    const script = `
-      const resolver = new (require('node:dns').promises.Resolver)();
-      resolver.setServers(['169.254.78.76']);
-      resolver.resolve4('web.default.svc.cluster.local').then(([found]) => console.log(found));`;
-    assert.equal((await onHost(alpha, process.execPath, '-e', script)).trim(), await address());
+  test('its names are known on the hosts too, by way of their agents', async () => {
+    for (const name of ['web.default', 'web.default.svc', 'web.default.svc.cluster.local']) {
+      const [found] = (await onHost(alpha, 'getent', 'ahostsv4', name)).split(/\s+/);
+      assert.equal(found, await address());
+    }
+    const script =
+      'import urllib.request as u; print(u.urlopen("http://web.default.svc/", timeout=10).read().decode())';
+    for (const host of [alpha, beta]) assert.match(await onHost(host, 'python3', '-c', script), GREETING);
   });
 
   test('a pod reaches the API by its name', async () => {
@@ -79,8 +81,9 @@ describe('examples/web in a lab of two hosts', needsRoot, () => {
     assert.match(stdout, /"major":\s*"1"/, stderr);
   });
 
-  test('while all pods are replaced, no request fails', async () => {
-    const words = ['exec', beta, '--', process.execPath, LOAD, await address()];
+  /** Asks without end from a host while something is done; nothing may fail. */
+  const asking = async (where: string, host: string, work: () => Promise<unknown>): Promise<void> => {
+    const words = ['exec', where, '--', process.execPath, LOAD, host];
     const child = spawn(fileURLToPath(new URL('../../bin/netloom', import.meta.url)), ['lab', ...words]);
     load.push(child);
     let output = '';
@@ -88,18 +91,41 @@ describe('examples/web in a lab of two hosts', needsRoot, () => {
       output += data;
     });
     await once(child.stdout, 'data');
-    await ok('rollout restart deployment/web');
-    await ok('rollout status deployment/web --timeout=60s');
-    await ok('scale deployment/web --replicas=1');
-    await ok('rollout status deployment/web --timeout=60s');
-    await eventually(
-      () => ok('get pods -l app=web -o name'),
-      (pods) => pods.trim().split('\n').length === 1,
-    );
+    await work();
     child.stdin.end();
     await once(child, 'close');
     const { answered, failures } = JSON.parse(/\{.*\}/.exec(output)?.[0] ?? '{}');
     assert.deepEqual(failures, []);
     assert.ok(answered > 50, `only ${answered} requests were answered`);
+  };
+
+  test('while all pods are replaced, no request fails', async () => {
+    await asking(beta, await address(), async () => {
+      await ok('rollout restart deployment/web');
+      await ok('rollout status deployment/web --timeout=60s');
+      await ok('scale deployment/web --replicas=1');
+      await ok('rollout status deployment/web --timeout=60s');
+      await eventually(
+        () => ok('get pods -l app=web -o name'),
+        (pods) => pods.trim().split('\n').length === 1,
+      );
+    });
+  });
+
+  test('while an agent is killed and comes back, no request fails, by name either', async () => {
+    const agent = async (): Promise<string> => {
+      const { stdout } = await netloom(['lab', 'status', lab]);
+      return new RegExp(`^${beta} .*process (\\d+)`, 'm').exec(stdout)?.[1] ?? '';
+    };
+    await asking(beta, 'web.default.svc.cluster.local', async () => {
+      const before = await agent();
+      assert.notEqual(before, '');
+      await netloom(['lab', 'kill', beta, 'agent']);
+      await eventually(agent, (now) => now !== '' && now !== before);
+      await eventually(
+        () => netloom(['lab', 'exec', beta, '--', 'getent', 'hosts', 'web.default.svc']),
+        ({ code }) => code === 0,
+      );
+    });
   });
 });

@@ -62,12 +62,16 @@ const exec = command({
   name: 'exec',
   summary: 'Run a command in the network of a host',
   description:
-    'The command is one of this machine, with its files and its rights, and sees the interfaces, addresses and routes of the host. It ends with the exit code of the command.',
+    'The command is one of this machine, with its files and its rights, and sees the interfaces, addresses and routes of the host; on one with an agent it knows Services by their names. It ends with the exit code of the command.',
   arguments: {
     host: hostArgument,
     command: { description: 'what to run, after --; a shell when there is none', optional: true, repeated: true },
   },
-  examples: ['netloom lab exec worker-0 -- ip address', 'netloom lab exec edpm-0'],
+  examples: [
+    'netloom lab exec worker-0 -- ip address',
+    'netloom lab exec worker-0 -- curl http://web.default.svc.cluster.local',
+    'netloom lab exec edpm-0',
+  ],
   async run({ arguments: { host, command: words } }) {
     const { labExec } = await import('./run-exec.ts');
     return labExec(host, words);

@@ -1,6 +1,11 @@
 import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import path from 'node:path';
+import { type HostPlaces, LabPlaces } from '../../lab/state/places.ts';
 import { inNetworkNamespace, isNetworkNamespace, networkNamespacePath } from '../../linux/network-namespace.ts';
+import { seeInstead } from '../../linux/own-mounts.ts';
+import { hostResolverFile } from '../../services/host/host-names.ts';
 import { CommandError } from '../command.ts';
 import { requireRoot, theHost } from './the-lab.ts';
 
@@ -13,6 +18,7 @@ export async function labExec(name: string, words: readonly string[]): Promise<n
     throw new CommandError(`${name} is dead: "netloom lab heal ${name}" brings it back`);
   }
   const [command = process.env['SHELL'] ?? '/bin/sh', ...rest] = words;
+  if (host.agent) giveNames(new LabPlaces(lab.plan.name).host(name));
   const env = { ...process.env, NETLOOM_LAB: lab.plan.name, NETLOOM_HOST: name };
   // Whoever sits at the terminal speaks to the command; we only wait for it.
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) process.on(signal, () => {});
@@ -26,3 +32,14 @@ export async function labExec(name: string, words: readonly string[]): Promise<n
   child.on('exit', (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
   return promise;
 }
+
+/** The command asks the agent of its host for names, as pods do: the name servers of the machine are out of its reach. */
+function giveNames({ run }: HostPlaces): void {
+  if (!existsSync(RESOLVER)) return;
+  mkdirSync(run, { recursive: true });
+  const file = path.join(run, 'resolv.conf');
+  writeFileSync(file, hostResolverFile());
+  seeInstead(RESOLVER, file);
+}
+
+const RESOLVER = '/etc/resolv.conf';

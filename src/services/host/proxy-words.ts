@@ -1,3 +1,4 @@
+import { Address } from '../../api/address.ts';
 import type { Choice, Entry, Family } from './service-rules.ts';
 
 /** The nftables table of the proxy. Everything in it is ours, and nothing of the proxy is elsewhere. */
@@ -11,6 +12,8 @@ export interface ProxyHost {
   readonly serviceCidrs: readonly string[];
   /** The addresses that pods have, on all hosts. */
   readonly podCidrs: readonly string[];
+  /** Where this host answers names. */
+  readonly resolvers?: readonly string[];
 }
 
 /** A link on which nobody may know the way back to the first address of this host, but to this one. */
@@ -79,10 +82,24 @@ ${leaving(host, 'IPv4')}${leaving(host, 'IPv6')}  }
   }
   chain outgoing {
     type filter hook output priority -5; policy accept;
-    ct state new jump refuse
+${(host.resolvers ?? []).map(quiet).join('')}    ct state new jump refuse
   }
 }
 `;
+
+/**
+ * A question that comes while nobody answers, because the agent is being replaced, is not refused: clients ask again, but not those
+ * who were refused. The refusal repeats the question, behind a header of its own.
+ */
+const quiet = (address: string): string =>
+  ipOf(address) === 'ip'
+    ? `    icmp type destination-unreachable @th,136,8 17 @th,192,32 ${hexOf(address)} @th,240,16 53 drop\n`
+    : `    icmpv6 type destination-unreachable @th,112,8 17 @th,256,128 ${hexOf(address)} @th,400,16 53 drop\n`;
+
+const hexOf = (address: string): string => {
+  const parsed = Address.parse(address);
+  return parsed === undefined ? '0x0' : `0x${parsed.value.toString(16)}`;
+};
 
 const elements = (cidrs: readonly string[], ip: 'ip' | 'ip6'): string => {
   const own = cidrs.filter((cidr) => ipOf(cidr) === ip);

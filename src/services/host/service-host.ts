@@ -13,6 +13,7 @@ import { type System, sleep } from '../../runtime/clock.ts';
 import type { Informers } from '../../runtime/informers.ts';
 import { asError, type Log } from '../../runtime/log.ts';
 import { ApiRelay } from './api-relay.ts';
+import { PATIENCE } from './host-names.ts';
 import { hostNameServers } from './name-servers.ts';
 import { makePlace, PLACES, placeIsThere, removePlace } from './own-place.ts';
 import { type OtherWay, TABLE } from './proxy-words.ts';
@@ -104,7 +105,7 @@ class RunningServiceHost implements ServiceHost {
     return {
       nameservers: this.#families().map((family) => PLACES[family]),
       searches: [`svc.${this.#domain}`, this.#domain],
-      options: ['ndots:5'],
+      options: ['ndots:5', ...PATIENCE],
     };
   }
 
@@ -195,7 +196,10 @@ class RunningServiceHost implements ServiceHost {
     const { informers, system, log, node, serviceCidrs, podCidrs, trouble } = this.#options;
     const proxy = new ServiceProxy({
       ...{ informers, system, log, node },
-      host: { addresses: this.#addresses(), otherWays: this.#otherWays(), serviceCidrs, podCidrs },
+      host: {
+        ...{ addresses: this.#addresses(), otherWays: this.#otherWays(), serviceCidrs, podCidrs },
+        resolvers: this.#families().map((family) => PLACES[family]),
+      },
       here: new Map([[API, here]]),
       addressesOf: (name) => {
         const nodes = informers.of(Node).cache;

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { before, describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Service, ServiceSpec } from '../../api/core/service.ts';
 import type { Endpoint, EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
@@ -142,6 +143,20 @@ describe('the proxy of Services', needsRoot, () => {
     assert.equal(await ask('10.96.9.9', 80), 'ECONNREFUSED');
   });
 
+  it('keeps silent, instead of refusing, while names are not answered', async (t) => {
+    await Told.start();
+    for (const [address, expected] of [
+      ['127.0.0.53', 'nothing'],
+      ['127.0.0.54', 'ECONNREFUSED'],
+    ] as const) {
+      const socket = createSocket('udp4');
+      t.after(() => socket.close());
+      const refused = once(socket, 'error').then(([{ code }]) => code);
+      socket.connect(53, address, () => socket.send('a question'));
+      assert.equal(await Promise.race([refused, sleep(500, 'nothing')]), expected);
+    }
+  });
+
   it('answers on the port of the host, and on the address that a pool gave', async (t) => {
     const told = await Told.start();
     ip('route add 198.51.100.9 dev lo src 192.0.2.1');
@@ -211,6 +226,7 @@ class Told {
     addresses: { IPv4: '192.0.2.1', IPv6: 'fd00:2::1' },
     serviceCidrs: ['10.96.0.0/16', 'fd00:96::/112'],
     podCidrs: ['10.244.0.0/16', 'fd00:244::/64'],
+    resolvers: ['127.0.0.53', 'fd4e:4c00:78:76::1'],
   });
 
   static async start(): Promise<Told> {

@@ -38,19 +38,23 @@ export class Subnet {
 
   /** What is given to those who ask for any address. Made when it is first needed: who only asks about the subnet does not. */
   get pool(): Pool {
-    const { family } = this.prefix;
-    if (this.#pool !== undefined) return this.#pool;
-    const never = [...this.#excluded].map((value) => Address.of(family, value));
-    if (this.gateway !== undefined) never.push(this.gateway);
-    this.#pool = new Pool({
-      family,
+    this.#pool ??= new Pool({
+      family: this.prefix.family,
       ranges: this.definition.allocationRanges.map(({ start, end }) => ({ first: parsed(start), last: parsed(end) })),
-      excluded: [
-        ...[...never, ...unusable(this.prefix)].map((address) => ({ first: address, last: address })),
-        ...this.#keptOut.filter(({ first }) => first.family === family),
-      ],
+      excluded: this.withheld,
     });
     return this.#pool;
+  }
+
+  /** What nobody is given who asks for any address, also outside of the ranges. */
+  get withheld(): AddressRange[] {
+    const { family } = this.prefix;
+    const never = [...this.#excluded].map((value) => Address.of(family, value));
+    if (this.gateway !== undefined) never.push(this.gateway);
+    return [
+      ...[...never, ...unusable(this.prefix)].map((address) => ({ first: address, last: address })),
+      ...this.#keptOut.filter(({ first }) => first.family === family),
+    ];
   }
 }
 

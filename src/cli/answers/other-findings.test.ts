@@ -4,6 +4,7 @@ import type { IPSet } from '../../api/network.openstack.org/ipset.ts';
 import { before, block, ipSet, netConfig, pool, readyIpSet, reservation, service, subnet } from './answers.fixture.ts';
 import type { Finding } from './finding.ts';
 import { blockFindings, netConfigFindings, reservationFindings } from './other-findings.ts';
+import { rangesOf } from './place.ts';
 import { isServed, requestedBy, type ServiceFacts, serviceFindings } from './service-findings.ts';
 
 const told = (findings: readonly Finding[]) => findings.map(({ severity, says }) => `${severity}: ${says}`);
@@ -14,6 +15,7 @@ test('a NetConfig tells how full its subnets are', () => {
     netConfig: config,
     netConfigs: [config],
     blocks: [block({ '172.17.0.10': 'a' })],
+    keptOut: [],
   });
   assert.deepEqual(told(findings), [
     'note: network InternalApi, subnet subnet1 (172.17.0.0/24): 1 of 3 addresses of 172.17.0.10-172.17.0.12 are held, 2 are free, the next one is 172.17.0.11',
@@ -21,11 +23,19 @@ test('a NetConfig tells how full its subnets are', () => {
   ]);
 });
 
+test('what a pool gives to Services counts for no subnet', () => {
+  const [config, keptOut] = [netConfig(), rangesOf([pool('vips', ['172.17.0.11-172.17.0.90'])])];
+  assert.deepEqual(told(netConfigFindings({ netConfig: config, netConfigs: [config], blocks: [], keptOut })), [
+    'note: network InternalApi, subnet subnet1 (172.17.0.0/24): 0 of 1 addresses of 172.17.0.10-172.17.0.12 are held, 1 are free, the next one is 172.17.0.10',
+  ]);
+});
+
 test('a NetConfig with faults names the fields, and one that does not count names the one that does', () => {
   const config = netConfig(subnet({ gateway: 'router' }));
   const older = netConfig();
   older.metadata = { ...older.metadata, name: 'first', uid: 'uid-first', creationTimestamp: before(9000) };
-  assert.deepEqual(told(netConfigFindings({ netConfig: config, netConfigs: [config, older], blocks: [] })), [
+  const facts = { netConfig: config, netConfigs: [config, older], blocks: [], keptOut: [] };
+  assert.deepEqual(told(netConfigFindings(facts)), [
     'problem: spec.networks[0].subnets[0].gateway: "router" is not an IP address',
     'problem: NetConfig first is older, and only the oldest of a namespace counts',
   ]);

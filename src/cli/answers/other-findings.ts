@@ -5,6 +5,7 @@ import { netConfigFaults } from '../../api/network.openstack.org/netconfig.fault
 import type { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import type { Reservation } from '../../api/network.openstack.org/reservation.ts';
 import type { ApiObject } from '../../api/object.ts';
+import type { AddressRange } from '../../api/prefix.ts';
 import { byAge } from '../../ipam/environment.ts';
 import { isFor } from '../../ipam/reservation.ts';
 import { called, type Finding, named, note, problem } from './finding.ts';
@@ -18,10 +19,12 @@ export interface NetConfigFacts {
   /** All of its namespace. */
   readonly netConfigs: readonly NetConfig[];
   readonly blocks: readonly AddressBlock[];
+  /** What pools give to Services. */
+  readonly keptOut: readonly AddressRange[];
 }
 
 /** What is wrong with a NetConfig, and how full its subnets are. */
-export function netConfigFindings({ netConfig, netConfigs, blocks }: NetConfigFacts): Finding[] {
+export function netConfigFindings({ netConfig, netConfigs, blocks, keptOut }: NetConfigFacts): Finding[] {
   const about = named(netConfig);
   const faults = netConfigFaults(netConfig.spec).slice(0, MOST_FAULTS);
   const [counts] = [...netConfigs].sort(byAge);
@@ -34,7 +37,7 @@ export function netConfigFindings({ netConfig, netConfigs, blocks }: NetConfigFa
             remedies: [`move its networks to ${called(named(counts))}, and delete ${called(about)}`],
           }),
         ]),
-    ...subnetsOf(netConfig).map((subnet) => {
+    ...subnetsOf(netConfig, keptOut).map((subnet) => {
       const { network, definition, prefix, pool } = subnet;
       const where = `network ${network.name}, subnet ${definition.name} (${prefix})`;
       if (pool.ranges.length === 0)
@@ -42,7 +45,7 @@ export function netConfigFindings({ netConfig, netConfigs, blocks }: NetConfigFa
       const holdings = holdingsOf(subnet, blocks);
       const { total, held, free, next } = subnet.capacity(holdings.map(({ address }) => address));
       const cooling = holdings.filter(
-        ({ address, coolsUntil }) => coolsUntil !== undefined && subnet.givesFreely(address),
+        ({ address, coolsUntil }) => coolsUntil !== undefined && subnet.pool.gives(address),
       ).length;
       const cool = cooling === 0 ? '' : `${cooling} cool down, `;
       const says = `${where}: ${held - cooling} of ${total} addresses of ${pool} are held, ${cool}${free} are free`;

@@ -1,8 +1,8 @@
-import type { Address } from '../../api/address.ts';
-import { namedRanges } from '../../api/metallb.io/address-ranges.ts';
+import { type Address, compareAddresses } from '../../api/address.ts';
+import { type NamedRange, namedRanges } from '../../api/metallb.io/address-ranges.ts';
 import { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
 import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
-import { rangeText } from '../../api/prefix.ts';
+import { type AddressRange, rangeText } from '../../api/prefix.ts';
 import { type Subnet, subnetsOf } from './subnets.ts';
 
 /** Where an address lies, and whether it could be given there. Printed as it is by `-o json`. */
@@ -29,18 +29,18 @@ export interface Environment {
 }
 
 export const placesOf = (address: Address, { netConfigs, pools }: Environment): Place[] => [
-  ...netConfigs.flatMap((netConfig) => placesInNetConfig(address, netConfig)),
+  ...netConfigs.flatMap((netConfig) => placesInNetConfig(address, netConfig, pools)),
   ...pools.flatMap((pool) => placesInPool(address, pool)),
 ];
 
-function placesInNetConfig(address: Address, netConfig: NetConfig): Place[] {
+function placesInNetConfig(address: Address, netConfig: NetConfig, pools: readonly IPAddressPool[]): Place[] {
   const { name, namespace = '' } = netConfig.metadata;
-  return subnetsOf(netConfig)
+  const keptOut = rangesOf(pools);
+  const pool = keptOut.find((range) => covers(range, address));
+  return subnetsOf(netConfig, keptOut)
     .filter(({ prefix }) => prefix.contains(address))
     .map((subnet): Place => {
-      const range = subnet.pool.ranges.find(
-        ({ first, last }) => first.value <= address.value && address.value <= last.value,
-      );
+      const range = subnet.pool.ranges.find((each) => covers(each, address));
       const role = subnet.roleOf(address);
       return {
         kind: NetConfig.kind,
@@ -52,7 +52,7 @@ function placesInNetConfig(address: Address, netConfig: NetConfig): Place[] {
         ...(range === undefined ? {} : { range: rangeText(range) }),
         ...(role === undefined ? {} : { role }),
         excluded: subnet.excludes(address),
-        ...givenBy(subnet, address, range === undefined ? undefined : rangeText(range), role),
+        ...givenBy(subnet, address, { range: range && rangeText(range), role, pool: pool?.pool }),
       };
     });
 }
@@ -60,21 +60,19 @@ function placesInNetConfig(address: Address, netConfig: NetConfig): Place[] {
 function givenBy(
   subnet: Subnet,
   address: Address,
-  range: string | undefined,
-  role: Place['role'],
+  { range, role, pool }: { range: string | undefined; role: Place['role']; pool: string | undefined },
 ): Pick<Place, 'given' | 'because'> {
   if (subnet.excludes(address)) return { given: 'never', because: 'it is in excludeAddresses' };
-  if (subnet.givesFreely(address)) return { given: 'dynamic', because: `it is in the allocation range ${range}` };
+  if (subnet.pool.gives(address)) return { given: 'dynamic', because: `it is in the allocation range ${range}` };
   if (role === 'gateway') return { given: 'request', because: 'it is the gateway' };
   if (role !== undefined) return { given: 'request', because: `it is the ${role} address` };
+  if (pool !== undefined) return { given: 'request', because: `addresses of pool ${pool} are for Services` };
   if (range === undefined) return { given: 'request', because: 'it is in no allocation range' };
   return { given: 'request', because: 'many programs take an address that ends like this for a network' };
 }
 
 function placesInPool(address: Address, { metadata, spec }: IPAddressPool): Place[] {
-  const range = namedRanges(metadata.name, spec.addresses).find(
-    ({ first, last }) => first.family === address.family && first.value <= address.value && address.value <= last.value,
-  );
+  const range = namedRanges(metadata.name, spec.addresses).find((each) => covers(each, address));
   if (range === undefined) return [];
   const isAvoided = spec.avoidBuggyIPs && address.family === 4 && [0, 255].includes(address.low % 256);
   return [
@@ -92,3 +90,10 @@ function placesInPool(address: Address, { metadata, spec }: IPAddressPool): Plac
     },
   ];
 }
+
+/** What pools give to Services. */
+export const rangesOf = (pools: readonly IPAddressPool[]): NamedRange[] =>
+  pools.flatMap(({ metadata, spec }) => namedRanges(metadata.name, spec.addresses));
+
+const covers = ({ first, last }: AddressRange, address: Address): boolean =>
+  compareAddresses(first, address) <= 0 && compareAddresses(address, last) <= 0;

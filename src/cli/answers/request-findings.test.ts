@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import type { AddressClaim } from '../../api/netloom.io/address-claim.ts';
 import type { IPSet } from '../../api/network.openstack.org/ipset.ts';
 import type { Reservation } from '../../api/network.openstack.org/reservation.ts';
-import { before, block, ipSet, NOW, netConfig, readyIpSet, reservation, subnet } from './answers.fixture.ts';
+import { before, block, ipSet, NOW, netConfig, pool, readyIpSet, reservation, subnet } from './answers.fixture.ts';
 import { claimAsker, ipSetAsker, ipSetNeighbour } from './asker.ts';
 import type { Finding } from './finding.ts';
+import { rangesOf } from './place.ts';
 import { requestFindings, subnetsInQuestion } from './request-findings.ts';
 import type { AskerFacts } from './request-holders.ts';
 
@@ -20,6 +21,7 @@ const findings = (asking: IPSet, { reservation: reserved, neighbours = [], ...fa
     neighbours: neighbours.map(ipSetNeighbour),
     netConfigs: [netConfig()],
     blocks: [],
+    keptOut: [],
     holders: new Map(),
     now: NOW,
     ...facts,
@@ -39,7 +41,11 @@ test('nothing is said about requests for which something is reserved', () => {
   const facts = { reservation: reservation('compute-0', '172.17.0.10') };
   assert.deepEqual(findings(ipSet('compute-0'), facts), []);
   assert.deepEqual(
-    subnetsInQuestion({ asker: ipSetAsker(ipSet('compute-0'), facts.reservation), netConfigs: [netConfig()] }),
+    subnetsInQuestion({
+      asker: ipSetAsker(ipSet('compute-0'), facts.reservation),
+      netConfigs: [netConfig()],
+      keptOut: [],
+    }),
     [],
   );
 });
@@ -204,6 +210,24 @@ test('every network that lacks an address has its own reason', () => {
   assert.equal(findings(asking).length, 2);
 });
 
+test('what a pool gives to Services is neither free nor counted, and the pool is named', () => {
+  const keptOut = rangesOf([pool('vips', ['172.17.0.12-172.17.0.255']), pool('far', ['10.0.0.0/24'])]);
+  const facts = { keptOut, blocks: [block({ '172.17.0.10': 'a', '172.17.0.11': 'b' })] };
+  const { says, because, remedies } = only(ipSet('compute-0'), facts);
+  assert.equal(
+    says,
+    `${WHERE} is full: all 2 addresses of 172.17.0.10-172.17.0.12 are held; 1 more is excluded or not given unasked`,
+  );
+  assert.deepEqual(
+    because.map((each) => each.says),
+    ['172.17.0.12-172.17.0.255 of pool vips is for Services'],
+  );
+  assert.equal(
+    remedies[0],
+    'widen allocationRanges of subnet subnet1 in NetConfig netconfig: 9 more addresses of 172.17.0.0/24 are free',
+  );
+});
+
 test('an AddressClaim is answered in its own words, and waits among IPSets', () => {
   const claim: AddressClaim = {
     ...ipSet('web', {}, { creationTimestamp: before(300) }),
@@ -211,7 +235,14 @@ test('an AddressClaim is answered in its own words, and waits among IPSets', () 
     spec: { host: 'compute-0', network: 'InternalApi', subnet: 'subnet1', address: '172.17.0.10' },
     status: {},
   };
-  const facts = { netConfigs: [netConfig()], blocks: [FULL], holders: new Map(), now: NOW, neighbours: [] };
+  const facts = {
+    netConfigs: [netConfig()],
+    keptOut: [],
+    blocks: [FULL],
+    holders: new Map(),
+    now: NOW,
+    neighbours: [],
+  };
   const [byNumber] = requestFindings({ ...facts, asker: claimAsker(claim) });
   assert.equal(byNumber?.says, `address 172.17.0.10 of ${WHERE} is held by IPSet a since 2026-01-01T00:50:00Z`);
   assert.equal(

@@ -1,7 +1,9 @@
-import { Address } from '../../api/address.ts';
+import { Address, compareAddresses } from '../../api/address.ts';
+import type { NamedRange } from '../../api/metallb.io/address-ranges.ts';
 import type { NetworkRequest } from '../../api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import { sameName } from '../../api/network.openstack.org/shapes.ts';
+import type { AddressRange } from '../../api/prefix.ts';
 import { byAge } from '../../ipam/environment.ts';
 import { Networks } from '../../ipam/networks.ts';
 import { suggestion } from '../nearest.ts';
@@ -19,10 +21,16 @@ import {
 import { findSubnet, type Subnet } from './subnets.ts';
 
 /** The subnets that matter for what it lacks. */
-export function subnetsInQuestion({ asker, netConfigs }: Pick<AskerFacts, 'asker' | 'netConfigs'>): Subnet[] {
+export function subnetsInQuestion({
+  asker,
+  netConfigs,
+  keptOut,
+}: Pick<AskerFacts, 'asker' | 'netConfigs' | 'keptOut'>): Subnet[] {
   const netConfig = theOne(netConfigs);
   if (netConfig === undefined) return [];
-  return asker.lacking.flatMap(({ name, subnetName }) => findSubnet(netConfig, name, subnetName) ?? []);
+  return asker.lacking.flatMap(
+    ({ name, subnetName }) => findSubnet(netConfig, { network: name, subnet: subnetName }, keptOut) ?? [],
+  );
 }
 
 export function requestFindings(facts: AskerFacts): Finding[] {
@@ -52,7 +60,7 @@ export function requestFindings(facts: AskerFacts): Finding[] {
 
 function requestFinding(request: NetworkRequest, netConfig: NetConfig, facts: AskerFacts): Finding {
   const { name, subnetName, fixedIP } = request;
-  const subnet = findSubnet(netConfig, name, subnetName);
+  const subnet = findSubnet(netConfig, { network: name, subnet: subnetName }, facts.keptOut);
   if (subnet === undefined) return unknownSubnet(request, netConfig, facts.asker);
   return fixedIP === undefined ? anyAddress(subnet, netConfig, facts) : fixedAddress(fixedIP, subnet, netConfig, facts);
 }
@@ -155,7 +163,11 @@ function anyAddress(subnet: Subnet, netConfig: NetConfig, facts: AskerFacts): Fi
       .slice(0, 1)
       .map(({ holder }) => `${deleteOf(holder)}, or another holder there (netloom who ${subnet.prefix})`),
   ];
-  const because = [...leaving.flat().slice(0, MOST_SHOWN), ...queueBefore(subnet, facts)];
+  const because = [
+    ...leaving.flat().slice(0, MOST_SHOWN),
+    ...poolsWithin(subnet, facts.keptOut).map((text) => note(about, text)),
+    ...queueBefore(subnet, facts),
+  ];
   const but =
     withheld === 0n ? '' : `; ${withheld} more ${withheld === 1n ? 'is' : 'are'} excluded or not given unasked`;
   const some = cooling.length === 0 ? '' : ` or cool down (${cooling.length}, the first until ${cooling[0]})`;
@@ -164,6 +176,12 @@ function anyAddress(subnet: Subnet, netConfig: NetConfig, facts: AskerFacts): Fi
     remedies,
   });
 }
+
+/** What of its ranges is for Services. */
+const poolsWithin = ({ pool }: Subnet, keptOut: readonly NamedRange[]): string[] =>
+  keptOut
+    .filter((range) => pool.ranges.some((each) => overlapping(range, each)))
+    .map(({ text, pool: name }) => `${text} of pool ${name} is for Services`);
 
 /** Something is there for it, so its controller has yet to act; or somebody else is served first. */
 function freeButNotGiven(says: string, subnet: Subnet, facts: AskerFacts): Finding {
@@ -205,5 +223,8 @@ const excludedInRanges = (subnet: Subnet): string[] =>
 
 const deleteOf = (holder: Named): string =>
   `delete ${called(holder)}: netloom delete ${holder.kind.toLowerCase()} ${holder.name} -n ${holder.namespace}`;
+
+const overlapping = (a: AddressRange, b: AddressRange): boolean =>
+  compareAddresses(a.first, b.last) <= 0 && compareAddresses(b.first, a.last) <= 0;
 
 const isProblem = ({ severity }: Finding): boolean => severity === 'problem';

@@ -1,4 +1,5 @@
 import { Address } from '../../api/address.ts';
+import type { NamedRange } from '../../api/metallb.io/address-ranges.ts';
 import type { AddressBlock } from '../../api/netloom.io/address-block.ts';
 import type { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import { sameName } from '../../api/network.openstack.org/shapes.ts';
@@ -16,6 +17,8 @@ export interface AskerFacts {
   readonly netConfigs: readonly NetConfig[];
   /** Those that may hold something of the subnets of what it lacks. */
   readonly blocks: readonly AddressBlock[];
+  /** What pools give to Services. */
+  readonly keptOut: readonly NamedRange[];
   /** Others who ask in the namespace; perhaps not all of them. */
   readonly neighbours: readonly Asker[];
   /** Other holders, by UID, as far as somebody looked. */

@@ -13,6 +13,7 @@ import { type Asker, claimAsker, ipSetAsker, ipSetNeighbour } from './asker.ts';
 import type { Finding } from './finding.ts';
 import { type HolderName, nameOf } from './holder.ts';
 import { blockFindings, netConfigFindings, reservationFindings } from './other-findings.ts';
+import { rangesOf } from './place.ts';
 import type { Reader } from './reader.ts';
 import { requestFindings, subnetsInQuestion } from './request-findings.ts';
 import { holdingsOf } from './request-holders.ts';
@@ -54,8 +55,9 @@ export async function special(kind: Kind, object: ApiObject, surroundings: Surro
 /** Of somebody who asks for addresses: what it lacks, who has that, and what those wait for. */
 async function aboutAsker(asker: Asker, { reader, now }: Surroundings): Promise<Finding[]> {
   const { namespace = '' } = asker.object.metadata;
-  const netConfigs = await reader.list(NetConfig, { namespace });
-  const subnets = subnetsInQuestion({ asker, netConfigs });
+  const [netConfigs, pools] = await Promise.all([reader.list(NetConfig, { namespace }), reader.list(IPAddressPool)]);
+  const keptOut = rangesOf(pools);
+  const subnets = subnetsInQuestion({ asker, netConfigs, keptOut });
   const [found, neighbours] = await Promise.all([
     Promise.all(subnets.map(({ prefix }) => reader.blocksUnder(prefix, namespace))),
     subnets.length === 0 ? [] : neighboursIn(namespace, reader),
@@ -71,7 +73,7 @@ async function aboutAsker(asker: Asker, { reader, now }: Surroundings): Promise<
     .sort((a, b) => Number(b.isFirst) - Number(a.isFirst))
     .map(({ holder }) => holder);
   const holders = await lookAt(inTheWay, reader);
-  return requestFindings({ asker, netConfigs, blocks, neighbours, holders, now });
+  return requestFindings({ asker, netConfigs, keptOut, blocks, neighbours, holders, now });
 }
 
 async function neighboursIn(namespace: string, reader: Reader): Promise<Asker[]> {
@@ -84,12 +86,13 @@ async function neighboursIn(namespace: string, reader: Reader): Promise<Asker[]>
 
 async function aboutNetConfig(netConfig: NetConfig, { reader }: Surroundings): Promise<Finding[]> {
   const { namespace = '' } = netConfig.metadata;
-  const [netConfigs, found] = await Promise.all([
+  const [netConfigs, pools, found] = await Promise.all([
     reader.list(NetConfig, { namespace }),
+    reader.list(IPAddressPool),
     Promise.all(subnetsOf(netConfig).map(({ prefix }) => reader.blocksUnder(prefix, namespace))),
   ]);
   const blocks = [...new Map(found.flat().map((block) => [block.metadata.uid, block])).values()];
-  return netConfigFindings({ netConfig, netConfigs, blocks });
+  return netConfigFindings({ netConfig, netConfigs, blocks, keptOut: rangesOf(pools) });
 }
 
 async function aboutReservation(reservation: Reservation, { reader }: Surroundings): Promise<Finding[]> {

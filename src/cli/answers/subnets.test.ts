@@ -7,7 +7,7 @@ import { address, netConfig, subnet } from './answers.fixture.ts';
 import { findSubnet, type Subnet } from './subnets.ts';
 
 function only(definition: NetConfigSubnet): Subnet {
-  const found = findSubnet(netConfig(definition), 'internalapi', 'Subnet1');
+  const found = findSubnet(netConfig(definition), { network: 'internalapi', subnet: 'Subnet1' });
   assert.ok(found);
   return found;
 }
@@ -52,7 +52,7 @@ test('what is counted is what walking over all addresses would count', () => {
       assert.equal(next === undefined, free.length === 0);
       if (next !== undefined) assert.ok(free.includes(next.low % 1024));
       for (const low of [0, 1, 255, 256, 1023, ...excluded]) {
-        assert.equal(definition.givesFreely(address(text(low))), givable.includes(low), text(low));
+        assert.equal(definition.pool.gives(address(text(low))), givable.includes(low), text(low));
       }
     },
   );
@@ -72,5 +72,8 @@ test('a /8 and a /64 are counted without walking over them', () => {
 });
 
 test('a subnet with faults is none', () => {
-  assert.equal(findSubnet(netConfig(subnet({ gateway: 'router' })), 'InternalApi', 'subnet1'), undefined);
+  assert.equal(
+    findSubnet(netConfig(subnet({ gateway: 'router' })), { network: 'InternalApi', subnet: 'subnet1' }),
+    undefined,
+  );
 });

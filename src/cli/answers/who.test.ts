@@ -126,10 +126,18 @@ test('where an address lies is told with whether it could be given, and why', ()
       pool('vips', ['172.17.0.80-172.17.0.90']),
       pool('manual', ['172.17.0.100/32'], { autoAssign: false }),
       pool('old', ['172.17.1.0/24'], { avoidBuggyIPs: true }),
+      pool('overlapping', ['172.17.0.12/32']),
     ],
   };
   const expected: [string, string[]][] = [
     ['172.17.0.10', ['NetConfig dynamic: it is in the allocation range 172.17.0.10-172.17.0.12']],
+    [
+      '172.17.0.12',
+      [
+        'NetConfig request: addresses of pool overlapping are for Services',
+        'IPAddressPool dynamic: Services of type LoadBalancer get it',
+      ],
+    ],
     ['172.17.0.11', ['NetConfig never: it is in excludeAddresses']],
     ['172.17.0.1', ['NetConfig request: it is the gateway']],
     ['172.17.0.0', ['NetConfig request: it is the network address']],
@@ -137,13 +145,16 @@ test('where an address lies is told with whether it could be given, and why', ()
     [
       '172.17.0.80',
       [
-        'NetConfig request: it is in no allocation range',
+        'NetConfig request: addresses of pool vips are for Services',
         'IPAddressPool dynamic: Services of type LoadBalancer get it',
       ],
     ],
     [
       '172.17.0.100',
-      ['NetConfig request: it is in no allocation range', 'IPAddressPool request: the pool has autoAssign: false'],
+      [
+        'NetConfig request: addresses of pool manual are for Services',
+        'IPAddressPool request: the pool has autoAssign: false',
+      ],
     ],
     ['172.17.1.255', ['IPAddressPool never: the pool has avoidBuggyIPs, and it ends in .0 or .255']],
     ['fd00::1:0', ['NetConfig request: many programs take an address that ends like this for a network']],

@@ -6,6 +6,7 @@ import { eventually } from '../engine/engine-in-test.ts';
 import { netloom, RunningNetloom } from './netloom.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/ipam/', import.meta.url));
+const WEB = fileURLToPath(new URL('../../examples/web/', import.meta.url));
 const CLAIMS = fileURLToPath(new URL('../../examples/claims/', import.meta.url));
 
 /** A whole command line, against a server that is another process; in this process, because starting one costs more than the answer. */
@@ -157,6 +158,59 @@ spec: {host: edpm-compute-0, network: InternalApi, subnet: subnet1, address: 172
     assert.match(stdout, /network CtlPlane, subnet subnet1 .*: 1 of 72 addresses of .* are held, 71 are free/);
     assert.equal((await own('explain', 'reservation/edpm-compute-0')).code, 0);
     assert.equal((await own('explain', 'namespace', 'default')).code, 0);
+  });
+
+  test('why pods are not Ready, for them and for all that depends on them', async () => {
+    assert.equal((await own('apply', '-f', WEB)).code, 0);
+    const reason = /no node takes it: no nodes available/;
+    const deployment = await eventually(
+      () => own('explain', 'deploy/web'),
+      ({ stdout }) => reason.test(stdout),
+    );
+    assert.equal(deployment.code, 1);
+    assert.match(deployment.stdout, /^Deployment web in namespace default is not Ready$/m);
+    assert.match(deployment.stdout, /0 of 3 pods are Ready\n +Pod web-\w+-\w+ and 2 others are not Ready\n/);
+    const service = await own('explain', 'svc/web');
+    assert.deepEqual([service.code, reason.test(service.stdout)], [1, true]);
+    assert.match(service.stdout, /nobody answers: none of its 3 pods is Ready/);
+    const pods = JSON.parse((await own('get', 'pods', '-o', 'json')).stdout);
+    const pod = await own('explain', `pod/${pods.items[0].metadata.name}`);
+    assert.deepEqual([pod.code, reason.test(pod.stdout)], [1, true]);
+    assert.equal((await own('delete', '-f', WEB)).code, 0);
+  });
+
+  test('why a pool is of no use, and an advertisement for nothing', async () => {
+    await apply(`
+apiVersion: v1
+kind: Namespace
+metadata: {name: metallb-system}
+---
+apiVersion: metallb.io/v1beta1
+kind: IPAddressPool
+metadata: {name: vips, namespace: metallb-system}
+spec: {addresses: [192.168.122.100-192.168.122.109]}
+---
+apiVersion: metallb.io/v1beta1
+kind: L2Advertisement
+metadata: {name: l2, namespace: metallb-system}
+spec: {ipAddressPools: [vipz]}
+`);
+    const pool = await settled('ipaddresspool/vips', '-n', 'metallb-system');
+    assert.equal(pool.code, 1);
+    assert.match(pool.stdout, /→ apply an L2Advertisement to namespace metallb-system that names pool vips/);
+    const advertisement = await own('explain', 'l2advertisement/l2', '-n', 'metallb-system');
+    assert.equal(advertisement.code, 1);
+    assert.match(advertisement.stdout, /it names pool "vipz", which does not exist .*Did you mean "vips"\?/);
+    const { stdout } = await own('who', '192.168.122.105');
+    assert.match(
+      stdout,
+      /subnet subnet1 .* only given to who asks for exactly this one, as addresses of pool vips are/,
+    );
+    assert.match(
+      (await own('explain', 'netconfig/netconfig')).stdout,
+      /subnet1 \(192\.168\.122\.0\/24\): 0 of 62 addr/,
+    );
+    assert.equal((await own('delete', 'namespace', 'metallb-system')).code, 0);
   });
 
   test('what does not exist is answered with what does', async () => {

@@ -1,4 +1,6 @@
 import { Address } from '../../api/address.ts';
+import type { Node, NodeCondition } from '../../api/core/node.ts';
+import type { ContainerStatus, Pod, PodStatus } from '../../api/core/pod.ts';
 import type { Service } from '../../api/core/service.ts';
 import type { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
 import { type AddressBlock, blockName, blockPrefix } from '../../api/netloom.io/address-block.ts';
@@ -6,6 +8,7 @@ import type { IPSet, NetworkRequest } from '../../api/network.openstack.org/ipse
 import type { NetConfig, NetConfigSubnet } from '../../api/network.openstack.org/netconfig.ts';
 import type { Reservation } from '../../api/network.openstack.org/reservation.ts';
 import type { ObjectMeta } from '../../api/object.ts';
+import type { Finding } from './finding.ts';
 
 export const NOW = Date.parse('2026-01-01T01:00:00Z');
 /** Seconds before now. */
@@ -111,3 +114,47 @@ export function address(text: string): Address {
   if (parsed === undefined) throw new Error(`"${text}" is not an address`);
   return parsed;
 }
+
+/** One that runs on node host-0 and is Ready, unless told otherwise. */
+export const pod = (name: string, { spec = {}, status = {}, meta = {} }: PodChange = {}): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: metadata(name, { labels: { app: 'web' }, ...meta }),
+  spec: { nodeName: 'host-0', containers: [{ name: 'web' }], ...spec },
+  status: {
+    phase: 'Running',
+    conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: before(60) }],
+    ...status,
+  },
+});
+
+interface PodChange {
+  readonly spec?: Partial<Pod['spec']>;
+  readonly status?: PodStatus;
+  readonly meta?: Partial<ObjectMeta>;
+}
+
+/** Of a pod that is not Ready, because of what its container is doing. */
+export const notReady = (status: Partial<ContainerStatus>): PodStatus => ({
+  conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: before(60) }],
+  containerStatuses: [{ name: 'web', image: '', imageID: '', ready: false, restartCount: 0, ...status }],
+});
+
+/** Well, unless told otherwise. */
+export const node = (name = 'host-0', conditions: NodeCondition[] = [], spec: Partial<Node['spec']> = {}): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: metadata(name, { namespace: '' }),
+  spec,
+  status: {
+    conditions:
+      conditions.length > 0 ? conditions : [{ type: 'Ready', status: 'True', lastTransitionTime: before(600) }],
+  },
+});
+
+/** How a finding reads, with what is behind it. */
+export const told = (findings: readonly Finding[]): string[] =>
+  findings.flatMap(({ severity, says, because }) => [
+    `${severity}: ${says}`,
+    ...told(because).map((line) => `  ${line}`),
+  ]);

@@ -1,6 +1,7 @@
 import type { Condition } from '../../api/condition.ts';
+import { Service } from '../../api/core/service.ts';
 import type { ApiObject } from '../../api/object.ts';
-import { called, conditionsOf, type Finding, type Named, named, readyOf, remediesOf } from './finding.ts';
+import { called, conditionsOf, type Finding, type Named, named, remediesOf } from './finding.ts';
 import { type GeneralFacts, generalFindings, isReady, saidByItself } from './general.ts';
 
 /** What `netloom explain -o json` prints. Fields may be added; none changes its meaning. */
@@ -30,7 +31,7 @@ export interface EventLine {
 export interface ExplainFacts extends GeneralFacts {
   /** What is known of its kind in particular. */
   readonly special: readonly Finding[];
-  /** Where readiness is not a matter of conditions. */
+  /** Where readiness is not a matter of a condition alone. */
   readonly served?: boolean | undefined;
   readonly events: readonly EventLine[];
 }
@@ -38,7 +39,7 @@ export interface ExplainFacts extends GeneralFacts {
 export function explainAnswer(facts: ExplainFacts): ExplainAnswer {
   const { object, special, served, events } = facts;
   const deleting = object.metadata.deletionTimestamp !== undefined;
-  const ready = deleting ? false : (isReady(facts) ?? served);
+  const ready = deleting ? false : (served ?? isReady(facts));
   const known = [...generalFindings(facts), ...special];
   // What its controller says of it is second hand: it counts where nothing is known at first hand.
   const isExplained = ready !== false || known.some(({ severity }) => severity === 'problem');
@@ -62,9 +63,8 @@ function sentence(object: ApiObject, ready: boolean | undefined, findings: reado
   const { namespace = '' } = object.metadata;
   const what = `${called(named(object))}${namespace === '' ? '' : ` in namespace ${namespace}`}`;
   if (object.metadata.deletionTimestamp !== undefined) return `${what} is being deleted`;
-  if (ready === true) return `${what} is ${readyOf(object) === undefined ? 'served' : 'Ready'}`;
-  if (ready === false)
-    return `${what} is not ${readyOf(object) === undefined && object.kind === 'Service' ? 'served' : 'Ready'}`;
+  if (ready !== undefined)
+    return `${what} is ${ready ? '' : 'not '}${object.kind === Service.kind ? 'served' : 'Ready'}`;
   const problems = findings.filter(({ severity }) => severity === 'problem').length;
   if (problems === 0) return `${what} has no readiness of its own, and nothing is wrong with it`;
   return `${what} has no readiness of its own, but ${problems === 1 ? 'something is' : `${problems} things are`} wrong with it`;

@@ -112,7 +112,7 @@ test('an object that is going names every finalizer, who takes it away, and the 
 
 Why:
   Thing thing is being deleted since 2026-01-01T00:58:00Z (2 minutes ago), and stays until its finalizers are gone: foregroundDeletion, example.com/clean-up
-    foregroundDeletion goes when everything that it owns is gone
+    foregroundDeletion goes once everything that it owns is gone
     example.com/clean-up was set by somebody who has to clean up first
     → let whoever set example.com/clean-up on Thing thing finish; if nobody ever will, take it away: kubectl patch thing thing -n openstack --type=json -p '[{"op":"remove","path":"/metadata/finalizers/1"}]'`,
   );

@@ -1,8 +1,7 @@
 import type { ApiObject, OwnerReference } from '../../api/object.ts';
-import { CLAIM_FINALIZER } from '../../ipam/address-claim.record.ts';
-import { FINALIZERS } from '../../ipam/reservation.ts';
 import { ago } from './ago.ts';
 import { called, conditionsOf, type Finding, type Named, named, note, problem, readyOf, statusOf } from './finding.ts';
+import { OWN_FINALIZERS } from './own-finalizers.ts';
 
 /** What is read of any object, whatever its kind. */
 export interface GeneralFacts {
@@ -26,7 +25,7 @@ export interface Owner {
 /** Undefined for what is neither ready nor not, such as plain data. */
 export function isReady({ object, needsController }: Pick<GeneralFacts, 'object' | 'needsController'>) {
   if (object.metadata.deletionTimestamp !== undefined) return false;
-  const ready = readyOf(object);
+  const ready = readyOf(object) ?? conditionsOf(object).find(({ type }) => AS_GOOD_AS_READY.has(type));
   if (ready !== undefined) return ready.status === 'True' && !isBehind(object);
   return needsController ? false : undefined;
 }
@@ -67,14 +66,12 @@ export function deletion({ object, now }: Pick<GeneralFacts, 'object' | 'now'>):
 }
 
 function heldBy(about: Named, finalizer: string, place: number, waited: number): Finding {
-  if (FINALIZERS.includes(finalizer) || finalizer === CLAIM_FINALIZER.name) {
-    const says = `${finalizer} goes once its addresses are given back, which the address controller does`;
-    return waited < PATIENCE
+  const own = OWN_FINALIZERS.get(finalizer);
+  if (own !== undefined) {
+    const says = `${finalizer} goes once ${own.goesOnce}`;
+    return own.isPatient || waited < PATIENCE
       ? note(about, says)
       : problem(about, `${says}; no controller seems to act`, { remedies: [START] });
-  }
-  if (finalizer === 'foregroundDeletion') {
-    return note(about, 'foregroundDeletion goes when everything that it owns is gone');
   }
   const namespace = about.namespace === '' ? '' : ` -n ${about.namespace}`;
   return problem(about, `${finalizer} was set by somebody who has to clean up first`, {
@@ -140,6 +137,9 @@ const unwelcome = ({ object }: GeneralFacts): Finding[] =>
   conditionsOf(object)
     .filter(({ type, status }) => status === 'True' && UNWELCOME.has(type))
     .map(({ type, reason, message }) => note(named(object), `${type}: ${message ?? reason ?? 'without a reason'}`));
+
+/** What kinds that have no condition Ready have in its place. */
+const AS_GOOD_AS_READY: ReadonlySet<string> = new Set(['Available', 'Established']);
 
 /** Conditions that say that something is the matter when they hold. */
 const UNWELCOME: ReadonlySet<string> = new Set(['Full', 'NearlyFull', 'Overlaps']);

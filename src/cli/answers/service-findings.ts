@@ -61,7 +61,7 @@ export function serviceFindings(facts: ServiceFacts): Finding[] {
 
 /** An address that nobody announces is no use, and that its pool knows. */
 function troubledPool({ service, pools }: ServiceFacts): Finding[] {
-  const pool = pools.find(({ metadata }) => metadata.name === annotation(service.metadata.annotations, FROM_POOL));
+  const pool = pools.find(({ metadata }) => metadata.name === poolOf(service));
   const ready = pool === undefined ? undefined : readyOf(pool);
   if (pool === undefined || ready?.status !== 'False') return [];
   return [
@@ -115,7 +115,9 @@ function requestFinding(text: string, { service, pools, blocks }: ServiceFacts):
   );
 }
 
-const FROM_POOL = 'ip-allocated-from-pool';
+/** The pool that its addresses are from. */
+export const poolOf = ({ metadata }: Service): string | undefined =>
+  annotation(metadata.annotations, 'ip-allocated-from-pool');
 
 /** The older prefix counts where the newer one is not used. */
 const annotation = (annotations: Readonly<Record<string, string>> = {}, name: string): string | undefined =>

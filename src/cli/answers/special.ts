@@ -1,9 +1,14 @@
 import { Address } from '../../api/address.ts';
+import { Deployment } from '../../api/apps/workloads.ts';
+import { Node } from '../../api/core/node.ts';
+import { Pod } from '../../api/core/pod.ts';
 import { Service } from '../../api/core/service.ts';
 import type { Kind } from '../../api/kind.ts';
 import { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
+import { L2Advertisement } from '../../api/metallb.io/l2-advertisement.ts';
 import { AddressBlock } from '../../api/netloom.io/address-block.ts';
 import { AddressClaim } from '../../api/netloom.io/address-claim.ts';
+import { DNSMasq } from '../../api/network.openstack.org/dnsmasq.ts';
 import { IPSet } from '../../api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import { Reservation } from '../../api/network.openstack.org/reservation.ts';
@@ -14,11 +19,13 @@ import type { Finding } from './finding.ts';
 import { type HolderName, nameOf } from './holder.ts';
 import { blockFindings, netConfigFindings, reservationFindings } from './other-findings.ts';
 import { rangesOf } from './place.ts';
+import { advertisementFindings, poolFindings } from './pool-findings.ts';
 import type { Reader } from './reader.ts';
 import { requestFindings, subnetsInQuestion } from './request-findings.ts';
 import { holdingsOf } from './request-holders.ts';
 import { isServed, requestedBy, serviceFindings } from './service-findings.ts';
 import { subnetsOf } from './subnets.ts';
+import { aboutBackends, aboutDnsMasq, aboutNode, aboutPod, aboutWorkload } from './workloads.ts';
 
 export interface Surroundings {
   readonly reader: Reader;
@@ -47,8 +54,23 @@ export async function special(kind: Kind, object: ApiObject, surroundings: Surro
     return { special: blockFindings({ block: object, holders: await lookAt(holders, surroundings.reader) }) };
   }
   if (isA(Service, kind, object)) {
-    return { special: await aboutService(object, surroundings), served: isServed(object) };
+    const [given, backends] = await Promise.all([
+      aboutService(object, surroundings),
+      aboutBackends(object, surroundings),
+    ]);
+    const served = backends.length > 0 ? false : isServed(object);
+    return { special: [...given, ...backends], served };
   }
+  if (isA(IPAddressPool, kind, object)) return { special: await aboutPool(object, surroundings) };
+  if (isA(L2Advertisement, kind, object)) {
+    const { namespace = '' } = object.metadata;
+    const pools = await surroundings.reader.list(IPAddressPool, { namespace });
+    return { special: advertisementFindings({ advertisement: object, pools }) };
+  }
+  if (isA(DNSMasq, kind, object)) return aboutDnsMasq(object, surroundings);
+  if (isA(Pod, kind, object)) return aboutPod(object, surroundings);
+  if (isA(Node, kind, object)) return aboutNode(object, surroundings);
+  if (kind.group === Deployment.group && WORKLOADS.has(kind.kind)) return aboutWorkload(object, surroundings);
   return { special: [] };
 }
 
@@ -113,6 +135,15 @@ async function aboutService(service: Service, { reader, events }: Surroundings):
   return serviceFindings({ service, pools, blocks, warning });
 }
 
+async function aboutPool(pool: IPAddressPool, { reader }: Surroundings): Promise<Finding[]> {
+  const { namespace = '' } = pool.metadata;
+  const [services, advertisements] = await Promise.all([
+    reader.list(Service),
+    reader.list(L2Advertisement, { namespace }),
+  ]);
+  return poolFindings({ pool, services, advertisements });
+}
+
 /** The holders that these names stand for. Not more than a person could read about. */
 async function lookAt(holders: readonly HolderName[], reader: Reader): Promise<Map<string, ApiObject | 'gone'>> {
   const distinct = [...new Map(holders.map((holder) => [holder.uid, holder])).values()].slice(0, MOST_HOLDERS);
@@ -124,6 +155,9 @@ async function lookAt(holders: readonly HolderName[], reader: Reader): Promise<M
 function isA<T extends ApiObject>(wanted: Kind<T>, { group, kind }: Kind, _object: ApiObject): _object is T {
   return wanted.group === group && wanted.kind === kind;
 }
+
+/** Kinds of `apps` that keep pods. */
+const WORKLOADS: ReadonlySet<string> = new Set(['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet']);
 
 const MOST_NEIGHBOURS = 500;
 const MOST_HOLDERS = 64;

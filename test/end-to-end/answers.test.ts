@@ -76,11 +76,26 @@ describe('answers about addresses', () => {
     assert.deepEqual([places[0].network, places[0].given], ['InternalApi', 'dynamic']);
   });
 
+  test('who has an address of the cluster itself', async () => {
+    const { code, stdout } = await own('who', '10.96.0.1');
+    assert.deepEqual(
+      [code, stdout.split('\n')[0]],
+      [0, '10.96.0.1 is held by Service kubernetes in namespace default'],
+    );
+    assert.match(
+      (await own('who', 'svc/kubernetes')).stdout,
+      /^10\.96\.0\.1 +Service\/kubernetes +default +address within/m,
+    );
+  });
+
   test('who has it when nobody has: where it lies, or what there is instead', async () => {
     const expected: [string, RegExp][] = [
       ['172.17.0.10', /network InternalApi.*never given, as it is in excludeAddresses$/m],
       ['192.168.122.1', /network CtlPlane.*exactly this one, as it is the gateway$/m],
-      ['9.9.9.9', /lies in no subnet .* Addresses are given from .*172\.17\.0\.0\/24 \(network InternalApi\)/],
+      [
+        '9.9.9.9',
+        /lies in no subnet .*network of pods\. Addresses are given from .*172\.17\.0\.0\/24 \(network InternalApi\)/,
+      ],
       ['172.17.0.0/28', /^nobody holds an address of 172\.17\.0\.0\/28/],
       ['edpm-compute-1', /Did you mean "edpm-compute-0"\?/],
     ];

@@ -11,6 +11,8 @@ export interface Holder {
   readonly space: string;
   readonly namespace: string;
   readonly holder: HolderName;
+  /** What the address is to the holder, where no ledger gave it; network, subnet and space are empty then. */
+  readonly as?: string;
   /** The network and the subnet; of the address of a Service the pool, and no subnet. */
   readonly network: string;
   readonly subnet: string;

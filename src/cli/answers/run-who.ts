@@ -1,3 +1,5 @@
+import { Node } from '../../api/core/node.ts';
+import { Pod } from '../../api/core/pod.ts';
 import { Service } from '../../api/core/service.ts';
 import type { Kind } from '../../api/kind.ts';
 import { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
@@ -9,6 +11,7 @@ import { system } from '../../runtime/system.ts';
 import { type ConnectionOptions, connect } from '../client/connection.ts';
 import { ServedKinds } from '../client/resources.ts';
 import type { Terminal } from '../command.ts';
+import { type Carriers, carriedBy, placesOnNodes } from './carriers.ts';
 import { addressesSaidBy } from './hints.ts';
 import { announcedBy, type Holder, holdersIn, inOrder, isHeld, wantedBy } from './holder.ts';
 import { placesOf } from './place.ts';
@@ -49,7 +52,11 @@ async function read(reader: Reader, question: Question, scope: WhoScope): Promis
   const found = (blocks: readonly AddressBlock[]) => blocks.flatMap((block) => holdersIn(block, wanted));
   if (question.is === 'name') {
     // Objects tell what they have, so that most questions need no look through everything that is held.
-    const hinted = found(await reader.blocksAt(await addressesSaidBy(question.name, reader, scope.namespace)));
+    const [hints, carriers] = await Promise.all([
+      addressesSaidBy(question.name, reader, scope.namespace),
+      carriersNamed(question.name, reader, scope.namespace),
+    ]);
+    const hinted = [...found(await reader.blocksAt(hints)), ...carriedBy(carriers, wanted)];
     if (hinted.length > 0) return whoAnswer({ question, scope, holders: await located(reader, hinted) });
     // An object that is gone, or of a kind that does not tell its addresses, may hold some all the same.
     const all = await reader.blocks();
@@ -58,14 +65,37 @@ async function read(reader: Reader, question: Question, scope: WhoScope): Promis
   }
   const blocks =
     question.is === 'address' ? await reader.blocksAt([question.address]) : await reader.blocksUnder(question.prefix);
-  const [holders, netConfigs, pools] = await Promise.all([
-    located(reader, found(blocks)),
+  const onRecord = found(blocks);
+  const [recorded, netConfigs, pools, carriers] = await Promise.all([
+    located(reader, onRecord),
     reader.list(NetConfig, scope.namespace === undefined ? {} : { namespace: scope.namespace }),
     reader.list(IPAddressPool),
+    // Whoever has an address by the ledger has it, and most questions are about those.
+    question.is === 'address' && onRecord.length > 0 ? NONE : allCarriers(reader),
   ]);
-  const places = question.is === 'address' ? placesOf(question.address, { netConfigs, pools }) : [];
+  const holders = [...recorded, ...inOrder(carriedBy(carriers, wanted))];
+  const places =
+    question.is === 'address'
+      ? [...placesOf(question.address, { netConfigs, pools }), ...placesOnNodes(question.address, carriers.nodes)]
+      : [];
   return whoAnswer({ question, scope, holders, places, environment: { netConfigs, pools } });
 }
+
+async function allCarriers(reader: Reader): Promise<Carriers> {
+  const [pods, services, nodes] = await Promise.all([reader.list(Pod), reader.list(Service), reader.list(Node)]);
+  return { pods, services, nodes };
+}
+
+async function carriersNamed(name: string, reader: Reader, namespace?: string): Promise<Carriers> {
+  const [pods, services, nodes] = await Promise.all([
+    reader.named(Pod, name, namespace),
+    reader.named(Service, name, namespace),
+    reader.named(Node, name),
+  ]);
+  return { pods, services, nodes };
+}
+
+const NONE: Carriers = { pods: [], services: [], nodes: [] };
 
 /** With the host and the interfaces that announce it, where the holder is a Service; with the host that a claim is for. */
 async function located(reader: Reader, holders: readonly Holder[]): Promise<Holder[]> {

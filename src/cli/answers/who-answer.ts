@@ -93,7 +93,7 @@ function nobody({ question, scope, places = [], environment, names = [] }: WhoFa
       return `nobody holds an address of ${question.prefix}${where}. ${surroundings(environment)}`;
     case 'address':
       if (places.length > 0) return `nobody holds ${question.address}${where}`;
-      return `nobody holds ${question.address}${where}, and it lies in no subnet of a NetConfig and in no IPAddressPool: nobody is ever given it. ${surroundings(environment)}`;
+      return `nobody holds ${question.address}${where}, and it lies in no subnet of a NetConfig, in no IPAddressPool and in no network of pods. ${surroundings(environment)}`;
   }
 }
 
@@ -105,7 +105,7 @@ function surroundings(environment: Environment | undefined): string {
   const pools = (environment?.pools ?? []).flatMap(({ metadata, spec }) =>
     spec.addresses.map((text) => `${text} (pool ${metadata.name})`),
   );
-  const known = [...subnets, ...pools];
+  const known = [...new Set([...subnets, ...pools])];
   if (known.length === 0) return 'There is no NetConfig and no IPAddressPool yet: apply one first.';
   const more = known.length > MOST_SHOWN ? `, and ${known.length - MOST_SHOWN} more` : '';
   return `Addresses are given from ${known.slice(0, MOST_SHOWN).join(', ')}${more}.`;

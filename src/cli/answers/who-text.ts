@@ -10,31 +10,49 @@ export function whoText({ question, says, holders, places }: WhoAnswer, now: num
     question.address === undefined
       ? table(holders, now)
       : [
-          ...holders.flatMap((holder) => about(holder, now)),
+          ...oncePerHolder(holders).flatMap((each) => about(each, now)),
           ...places.map((place) => placeText(place, holders.length === 0)),
         ];
   return [says, ...details].join('\n');
 }
 
-function about(holder: Holder, now: number): string[] {
+/** An address of a Service is on record where pools are, and again wherever a network of hosts contains it. */
+function oncePerHolder(holders: readonly Holder[]): Holder[][] {
+  const groups = Map.groupBy(holders, ({ address, holder, network, subnet, coolsUntil = '' }) =>
+    JSON.stringify([address, holder.uid, network, subnet, coolsUntil]),
+  );
+  return [...groups.values()];
+}
+
+function about(same: readonly Holder[], now: number): string[] {
+  const [holder] = same;
+  if (holder === undefined) return [];
   const facts: [string, string][] = [
     [holder.coolsUntil === undefined ? 'holder' : 'formerly', holderText(holder.holder)],
     ...(holder.coolsUntil === undefined ? [] : [['free from', holder.coolsUntil] satisfies [string, string]]),
-    holder.subnet === '' ? ['pool', holder.network] : ['network', `${holder.network}, subnet ${holder.subnet}`],
+    whereOf(holder),
     ...(holder.host === undefined ? [] : [['host', holder.host] satisfies [string, string]]),
     ...(holder.interfaces === undefined
       ? []
       : [['interface', holder.interfaces.join(', ')] satisfies [string, string]]),
     ...(holder.sharers ?? []).map((sharer): [string, string] => ['shared by', holderText(sharer)]),
     ['since', `${holder.since} (${ago(holder.since, now)})`],
-    ['space', `${holder.space} of namespace ${holder.namespace}`],
+    ...same
+      .filter(({ as }) => as === undefined)
+      .map(({ space, namespace }): [string, string] => ['space', `${space} of namespace ${namespace}`]),
   ];
   return facts.map(([name, value]) => `  ${name.padEnd(11)}${value}`);
 }
 
+function whereOf({ as, network, subnet }: Holder): [string, string] {
+  if (as !== undefined) return ['as', as];
+  return subnet === '' ? ['pool', network] : ['network', `${network}, subnet ${subnet}`];
+}
+
 function placeText({ kind, namespace, name, network, subnet, cidr, range, given, because }: Place, isFree: boolean) {
   const where = cidr === undefined ? `range ${range}` : `network ${network}, subnet ${subnet} (${cidr})`;
-  return `  in ${kind} ${name} of namespace ${namespace}, ${where}: ${isFree ? `${GIVEN[given]}, as ` : ''}${because}`;
+  const of = namespace === '' ? '' : ` of namespace ${namespace}`;
+  return `  in ${kind} ${name}${of}, ${where}: ${isFree ? `${GIVEN[given]}, as ` : ''}${because}`;
 }
 
 const GIVEN: Readonly<Record<Place['given'], string>> = {
@@ -55,19 +73,21 @@ function table(holders: readonly Holder[], now: number): string[] {
   const columns = ['address', 'holder', 'namespace', 'network', 'subnet', 'host', 'since'];
   printer.print(
     columns.map((name) => ({ name, priority: 0 })),
-    holders.map(({ address, holder, namespace, network, subnet, host, since, coolsUntil }) => ({
-      name: holder.name,
-      namespace,
-      cells: [
-        address,
-        `${holder.kind}/${holder.name}`,
-        holder.namespace,
-        network,
-        subnet,
-        host ?? null,
-        coolsUntil === undefined ? ago(since, now) : `cools until ${coolsUntil}`,
-      ],
-    })),
+    oncePerHolder(holders)
+      .flatMap(([first]) => first ?? [])
+      .map(({ address, holder, sharers, as, namespace, network, subnet, host, since, coolsUntil }) => ({
+        name: holder.name,
+        namespace,
+        cells: [
+          address,
+          (sharers ?? [holder]).map(({ kind, name }) => `${kind}/${name}`).join(', '),
+          holder.namespace,
+          as ?? network,
+          subnet,
+          host ?? null,
+          coolsUntil === undefined ? ago(since, now) : `cools until ${coolsUntil}`,
+        ],
+      })),
   );
   return lines;
 }

@@ -2,7 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServiceL2Status } from '../../api/metallb.io/service-l2-status.ts';
 import type { AddressBlock } from '../../api/netloom.io/address-block.ts';
-import { address, block, metadata, NOW, netConfig, pool, subnet } from './answers.fixture.ts';
+import {
+  address,
+  before,
+  block,
+  metadata,
+  NOW,
+  netConfig,
+  node,
+  pod,
+  pool,
+  service,
+  subnet,
+} from './answers.fixture.ts';
+import { carriedBy, placesOnNodes } from './carriers.ts';
 import { announcedBy, holdersIn, inOrder, wantedBy } from './holder.ts';
 import { placesOf } from './place.ts';
 import { questionOf } from './question.ts';
@@ -192,7 +205,7 @@ test('an address outside of everything is answered with where there are any', ()
   });
   assert.equal(
     answer.says,
-    'nobody holds 9.9.9.9, and it lies in no subnet of a NetConfig and in no IPAddressPool: nobody is ever given it. Addresses are given from 172.17.0.0/24 (network InternalApi), 10.0.0.0/28 (pool vips).',
+    'nobody holds 9.9.9.9, and it lies in no subnet of a NetConfig, in no IPAddressPool and in no network of pods. Addresses are given from 172.17.0.0/24 (network InternalApi), 10.0.0.0/28 (pool vips).',
   );
 });
 
@@ -221,4 +234,54 @@ test('people are told of a holder in a few lines', () => {
   since      2026-01-01T00:50:00Z (10 minutes ago)
   space      underlay of namespace openstack`,
   );
+});
+
+test('pods, Services and nodes have addresses that no ledger gives', () => {
+  const carriers = {
+    pods: [
+      pod('web', { status: { podIPs: [{ ip: '10.244.0.7' }, { ip: 'fd00:1::7' }], startTime: before(90) } }),
+      pod('done', { status: { phase: 'Succeeded', podIPs: [{ ip: '10.244.0.8' }] } }),
+      pod('agent', { spec: { hostNetwork: true }, status: { podIPs: [{ ip: '192.168.0.5' }] } }),
+    ],
+    services: [
+      { ...service(), spec: { clusterIPs: ['10.96.0.9'] } },
+      { ...service(), spec: { clusterIPs: ['None'] } },
+    ],
+    nodes: [{ ...node(), status: { addresses: [{ type: 'InternalIP', address: '192.168.0.5' } as const] } }],
+  };
+  const carried = (word: string, scope = {}) =>
+    carriedBy(carriers, wantedBy(questionOf(word), scope)).map(
+      ({ address: text, holder, as, host }) => `${text} ${holder.kind}/${holder.name} ${as} ${host}`,
+    );
+  assert.deepEqual(carried('fd00:1::7'), ['fd00:1::7 Pod/web address of a pod host-0']);
+  assert.deepEqual(carried('10.244.0.0/24'), ['10.244.0.7 Pod/web address of a pod host-0']);
+  assert.deepEqual(carried('192.168.0.5'), ['192.168.0.5 Node/host-0 address of a node host-0']);
+  assert.deepEqual(carried('keystone', { kind: 'Service' }), [
+    '10.96.0.9 Service/keystone address within the cluster undefined',
+  ]);
+  const holders = carriedBy(carriers, wantedBy(questionOf('10.244.0.7'), {}));
+  assert.equal(
+    whoText(whoAnswer({ question: questionOf('10.244.0.7'), scope: {}, holders }), NOW),
+    `10.244.0.7 is held by Pod web in namespace openstack
+  holder     Pod web in namespace openstack
+  as         address of a pod
+  host       host-0
+  since      2026-01-01T00:58:30Z (90 seconds ago)`,
+  );
+});
+
+test('an address that nobody has may lie where pods of a node get theirs', () => {
+  const [place] = placesOnNodes(address('10.244.3.9'), [node('host-3', [], { podCIDRs: ['10.244.3.0/24'] }), node()]);
+  assert.deepEqual([place?.name, place?.range, place?.given], ['host-3', '10.244.3.0/24', 'dynamic']);
+});
+
+test('what is on record in several spaces for one holder is told once, with all that share it', () => {
+  const underlay = { ...vip(), metadata: { ...vip().metadata, uid: 'uid-other' } };
+  underlay.spec = { ...underlay.spec, space: 'underlay' };
+  const told = (word: string) =>
+    whoText(whoAnswer({ question: questionOf(word), scope: {}, holders: found(word, [vip(), underlay]) }), NOW);
+  assert.equal(told('172.17.0.80').match(/^ {2}holder/gm)?.length, 1);
+  assert.equal(told('172.17.0.80').match(/^ {2}space +(vips|underlay) of/gm)?.length, 2);
+  assert.match(told('placement'), /^172\.17\.0\.80 +Service\/keystone, Service\/placement /m);
+  assert.equal(told('placement').split('\n').length, 3);
 });

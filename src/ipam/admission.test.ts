@@ -136,6 +136,14 @@ describe('a NetConfig', () => {
     );
   });
 
+  it('that is as wrong as ever may change its labels, and may go', async () => {
+    const wrong = netConfig(network({ subnets: [subnet({ gateway: 'router' })] }));
+    assert.equal(await update({ ...wrong, metadata: { ...wrong.metadata, labels: { a: 'b' } } }, wrong), '');
+    const going = { ...netConfig(), metadata: { ...wrong.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    assert.equal(await update(going, wrong), '');
+    assert.match(await update(netConfig(network({ subnets: [subnet({ gateway: 'x' })] })), wrong), /^422 .*gateway/);
+  });
+
   it('may change everything else while there are IPSets', async () => {
     await lab.create('a');
     const now = network({

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Family } from '../api/address.ts';
 import type { Admission, LiveReader } from '../api/admission.ts';
-import { requestsIn } from '../api/network.openstack.org/ipset.faults.ts';
+import { ipSetFaults, requestsIn } from '../api/network.openstack.org/ipset.faults.ts';
 import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
 import { folded } from '../api/network.openstack.org/shapes.ts';
 import { type FieldError, forbidden, invalid } from '../api/status.ts';
@@ -29,11 +29,15 @@ export const ipSetAdmission: Admission = {
     if (old?.spec.immutable === true && !isDeepStrictEqual(ipSet.spec.networks, old.spec.networks)) {
       throw forbidden(IPSet, ipSet.metadata.name, LOCKED);
     }
+    // Finalizers must come off even when the rules were stricter than the object from the start.
     if (ipSet.metadata.deletionTimestamp !== undefined) return;
     // Labels and finalizers may change whatever has become of the NetConfig.
     if (old !== undefined && isDeepStrictEqual(ipSet.spec, old.spec)) return;
-    const faults = requestFaults(ipSet.spec.networks, await networksFor(IPSet, ipSet, live));
-    faults.push(...(await takenFaults(ipSet, old, live)));
+    const networks = await networksFor(IPSet, ipSet, live);
+    const own = ipSetFaults(ipSet, old);
+    const told = new Set(own.map(({ field }) => field));
+    const others = [...requestFaults(ipSet.spec.networks, networks), ...(await takenFaults(ipSet, old, live))];
+    const faults = [...own, ...others.filter(({ field }) => !told.has(field))];
     if (faults.length > 0) throw invalid(IPSet, ipSet.metadata.name, faults);
   },
 };

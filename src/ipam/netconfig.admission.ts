@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from '../api/json.ts';
 import type { Kind } from '../api/kind.ts';
 import { AddressClaim } from '../api/netloom.io/address-claim.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
+import { netConfigFaults } from '../api/network.openstack.org/netconfig.faults.ts';
 import { NetConfig, type NetConfigSubnet } from '../api/network.openstack.org/netconfig.ts';
 import { folded } from '../api/network.openstack.org/shapes.ts';
 import type { ApiObject } from '../api/object.ts';
@@ -29,10 +30,14 @@ export const netConfigAdmission: Admission = {
   async validate(request, live) {
     const netConfig = asKind(NetConfig, request.object);
     const old = asKind(NetConfig, request.oldObject);
-    if (netConfig === undefined) await requireUnused(request, live);
-    else if (old === undefined) await requireOnlyOne(netConfig, live);
-    else await requireUsersUnharmed(netConfig, old, live);
-    return netConfig === undefined ? undefined : overlaps(netConfig);
+    if (netConfig === undefined) return requireUnused(request, live);
+    // Labels and finalizers may change even when the rules were stricter than the object from the start.
+    if (netConfig.metadata.deletionTimestamp !== undefined || isDeepStrictEqual(netConfig.spec, old?.spec)) return;
+    if (old === undefined) await requireOnlyOne(netConfig, live);
+    const faults = netConfigFaults(netConfig.spec);
+    if (old !== undefined) faults.push(...(await harmToUsers(netConfig, old, live)));
+    if (faults.length > 0) throw invalid(NetConfig, netConfig.metadata.name, faults);
+    return overlaps(netConfig);
   },
 };
 
@@ -47,7 +52,7 @@ async function requireOnlyOne({ metadata: { name, namespace = '' } }: NetConfig,
   );
 }
 
-async function requireUnused({ namespace, name }: AdmissionRequest, live: LiveReader): Promise<void> {
+async function requireUnused({ namespace, name }: AdmissionRequest, live: LiveReader): Promise<undefined> {
   const users = await Promise.all(
     USERS.map(async (kind) => {
       const all: ApiObject[] = await live.list(kind, namespace);
@@ -67,17 +72,16 @@ async function requireUnused({ namespace, name }: AdmissionRequest, live: LiveRe
 }
 
 /** Once there are users, networks and subnets may be added and widened, but what addresses were given from must stay. */
-async function requireUsersUnharmed(netConfig: NetConfig, old: NetConfig, live: LiveReader): Promise<void> {
-  if (netConfig.metadata.deletionTimestamp !== undefined || isDeepStrictEqual(netConfig.spec, old.spec)) return;
+async function harmToUsers(netConfig: NetConfig, old: NetConfig, live: LiveReader): Promise<FieldError[]> {
   // Most changes do no harm, and need no look at who is there.
-  if (changeFaults(netConfig, old, '').length === 0) return;
+  if (changeFaults(netConfig, old, '').length === 0) return [];
   const present = await Promise.all(
     USERS.map(async (kind) =>
       (await live.list(kind, netConfig.metadata.namespace)).length > 0 ? `${kind.kind}s` : [],
     ),
   );
   const users = present.flat().join(' and ');
-  if (users !== '') throw invalid(NetConfig, netConfig.metadata.name, changeFaults(netConfig, old, users));
+  return users === '' ? [] : changeFaults(netConfig, old, users);
 }
 
 function changeFaults({ spec }: NetConfig, old: NetConfig, users: string): FieldError[] {

@@ -180,11 +180,14 @@ spec: {host: edpm-compute-0, network: InternalApi, subnet: subnet1, address: 172
     const reason = /no node takes it: no nodes available/;
     const deployment = await eventually(
       () => own('explain', 'deploy/web'),
-      ({ stdout }) => reason.test(stdout),
+      ({ stdout }) => /and 2 others are not Ready\n +no node takes it/.test(stdout),
     );
     assert.equal(deployment.code, 1);
     assert.match(deployment.stdout, /^Deployment web in namespace default is not Ready$/m);
-    assert.match(deployment.stdout, /0 of 3 pods are Ready\n +Pod web-\w+-\w+ and 2 others are not Ready\n/);
+    assert.match(
+      deployment.stdout,
+      /0 of 3 pods are Ready\n +Pod web-\w+-\w+ and 2 others are not Ready\n +no node takes it: no nodes available/,
+    );
     const service = await own('explain', 'svc/web');
     assert.deepEqual([service.code, reason.test(service.stdout)], [1, true]);
     assert.match(service.stdout, /nobody answers: none of its 3 pods is Ready/);

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Address, addressFault } from '../address.ts';
 import type { FieldError } from '../status.ts';
 import type { IPSet, NetworkRequest } from './ipset.ts';
@@ -6,9 +5,6 @@ import { folded, sameName } from './shapes.ts';
 
 /** Everything that is wrong with an IPSet that it and its predecessor alone can tell. */
 export function ipSetFaults(ipSet: IPSet, old: IPSet | undefined): FieldError[] {
-  // Finalizers must come off even when the rules were stricter than the object from the start.
-  if (ipSet.metadata.deletionTimestamp !== undefined) return [];
-  if (old !== undefined && isDeepStrictEqual(ipSet.spec, old.spec)) return [];
   const faults = [...repetitionFaults(ipSet.spec.networks), ...fixedAddressFaults(ipSet.spec.networks)];
   // A locked IPSet is refused as a whole by admission, in words that say how to unlock it.
   if (old === undefined || old.spec.immutable) return faults;

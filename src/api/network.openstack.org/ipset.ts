@@ -1,7 +1,6 @@
 import { conditionsShape } from '../condition.ts';
 import { type Declared, defineKind } from '../kind.ts';
 import { boolean, defaulted, type Infer, integer, list, object, optional, string } from '../shape.ts';
-import { ipSetFaults } from './ipset.faults.ts';
 import { GROUP, networkName, optionalRoutes, serviceNetwork, subnetName, VERSION } from './shapes.ts';
 
 const requestShape = object({
@@ -65,7 +64,6 @@ export const IPSet = defineKind({
     { name: 'Reservation', type: 'string', jsonPath: '.status.reservation', description: 'Reservation' },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', priority: 1 },
   ],
-  validate: ipSetFaults,
 });
 export type IPSet = Declared<Infer<typeof specShape>, IPSetStatus>;
 export type IPSetStatus = Infer<typeof statusShape>;

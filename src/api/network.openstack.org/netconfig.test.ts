@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { invalid } from '../status.ts';
+import { netConfigFaults } from './netconfig.faults.ts';
 import type { NetConfigNetwork, NetConfigSubnet } from './netconfig.ts';
 import { NetConfig } from './netconfig.ts';
 
@@ -20,11 +21,7 @@ const withSubnet = (change: Partial<NetConfigSubnet>): NetConfigNetwork[] => [ne
 
 /** What a person reads who sends these networks; empty when they are fine. */
 function refusal(networks: NetConfigNetwork[]): string {
-  const metadata = { name: 'netconfig', namespace: 'openstack', uid: '1', resourceVersion: '1', creationTimestamp: '' };
-  const faults = NetConfig.validate(
-    { apiVersion: 'network.openstack.org/v1beta1', kind: 'NetConfig', metadata, spec: { networks } },
-    undefined,
-  );
+  const faults = netConfigFaults({ networks });
   if (faults.length === 0) return '';
   const { message } = invalid(NetConfig, 'netconfig', faults);
   const prefix = 'NetConfig.network.openstack.org "netconfig" is invalid: ';

@@ -1,7 +1,6 @@
 import { conditionsShape } from '../condition.ts';
 import { type Declared, defineKind } from '../kind.ts';
 import { defaulted, type Infer, integer, list, object, optional, string } from '../shape.ts';
-import { netConfigFaults } from './netconfig.faults.ts';
 import { GROUP, networkName, optionalRoutes, serviceNetwork, subnetName, VERSION } from './shapes.ts';
 
 const address = (description: string) => string({ description });
@@ -80,7 +79,6 @@ export const NetConfig = defineKind({
     { name: 'Message', type: 'string', jsonPath: '.status.conditions[0].message', priority: 1 },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
-  validate: (netConfig) => netConfigFaults(netConfig.spec),
 });
 export type NetConfig = Declared<NetConfigSpec, NetConfigStatus>;
 export type NetConfigSpec = Infer<typeof specShape>;

@@ -5,7 +5,7 @@ import { type Context, type Controller, controller } from '../runtime/controller
 import { done, wait } from '../runtime/outcome.ts';
 import { nextStatus } from '../runtime/status.ts';
 import { fingerprint } from './fingerprint.ts';
-import { hostsFile, leftOut, textOf } from './hosts-file.ts';
+import { hostsFile, leftOut, textOf, textOfLine } from './hosts-file.ts';
 import { byController, HOSTS_LABEL, labelsOf, selectorValue } from './names.ts';
 import { somebodyElses } from './ownership.ts';
 import { shards } from './shards.ts';
@@ -25,8 +25,8 @@ export const dnsData = (): Controller =>
     async reconcile(object, context) {
       const { lines, faults } = hostsFile(object.spec.hosts ?? []);
       const parts = shards(lines, {
-        keyOf: ({ address }) => address,
-        sizeOf: ({ text }) => text.length,
+        keyOf: ({ names }) => names[0] ?? '',
+        sizeOf: (line) => textOfLine(line).length,
         limit: LARGEST_CONFIG_MAP,
       });
       const { namespace = '' } = object.metadata;

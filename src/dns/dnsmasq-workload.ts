@@ -2,6 +2,7 @@ import type { Deployment } from '../api/apps/workloads.ts';
 import type { Container, SecurityContext } from '../api/core/pod.ts';
 import type { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import type { Applied } from '../runtime/draft.ts';
+import { rereadFile } from './helper/hosts-folder.ts';
 import { childName, HOSTS_LABEL, labelsOf, podLabels, selectorValue } from './names.ts';
 import { optionArguments } from './options.ts';
 
@@ -76,7 +77,7 @@ const HOSTS_MOUNT = { name: 'hosts', mountPath: HOSTS_FOLDER };
 const POD_IP = { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } };
 const UNPRIVILEGED: SecurityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
 
-/** Unknown names go to the servers among the options; names without dots and private addresses never leave. */
+/** Unknown names go to the servers among the options, for the file names none; names without dots and private addresses never leave. */
 const FIXED = [
   '--interface=*',
   '--bind-interfaces',
@@ -88,7 +89,8 @@ const FIXED = [
   '--pid-file=',
   '--log-facility=-',
   '--no-hosts',
-  '--no-resolv',
+  `--resolv-file=${rereadFile(HOSTS_FOLDER)}`,
+  '--clear-on-reload',
   '--domain-needed',
   '--bogus-priv',
 ];

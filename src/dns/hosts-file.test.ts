@@ -42,9 +42,9 @@ describe('a hosts file', () => {
     );
   });
 
-  it('that somebody wrote is read as dnsmasq reads it, without what it would stumble over', () => {
+  it('that somebody wrote keeps its order, without what it would stumble over', () => {
     const { lines, faults } = cleaned('# names\n10.0.0.1  b a # two\n\nnonsense\n10.0.0.2 ok bad!\n10.0.0.3\n');
-    assert.equal(textOf(lines), '10.0.0.1 a b\n10.0.0.2 ok\n');
+    assert.equal(textOf(lines), '10.0.0.1 b a\n10.0.0.2 ok\n');
     assert.deepEqual(faults, [
       'line 4: "nonsense" is not an IP address',
       'line 5: "bad!" is no host name: its parts consist of letters, digits, - and _, and neither begin nor end with -',

@@ -9,7 +9,8 @@ export interface HostsFile {
 
 export interface HostsLine {
   readonly address: string;
-  readonly text: string;
+  /** The first one is the answer to a reverse question. */
+  readonly names: readonly string[];
 }
 
 /** One line for each host, in the order given; the names of a line are sorted, as they always were. */
@@ -28,12 +29,12 @@ export function hostsFile(hosts: readonly DNSHost[]): HostsFile {
       if (fault === undefined) names.push(name);
       else faults.push(`hosts[${i}].hostnames[${j}]: ${quoted(name)} ${fault}`);
     }
-    if (names.length > 0) lines.push(hostsLine(address, names));
+    if (names.length > 0) lines.push(hostsLine(address, names.sort()));
   }
   return { lines, faults };
 }
 
-/** Text that somebody else wrote, with everything left out that dnsmasq would stumble over. */
+/** Text that somebody else wrote, in their order, with everything left out that dnsmasq would stumble over. */
 export function cleaned(text: string): HostsFile {
   const lines: HostsLine[] = [];
   const faults: string[] = [];
@@ -60,12 +61,15 @@ export function leftOut(faults: readonly string[]): string {
 }
 const MOST_SHOWN = 5;
 
-export const textOf = (lines: readonly HostsLine[]): string => lines.map(({ text }) => text).join('');
+export const textOf = (lines: readonly HostsLine[]): string => lines.map(textOfLine).join('');
 
-function hostsLine(address: Address, names: readonly string[]): HostsLine {
-  const sorted = [...names].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  return { address: address.toString(), text: `${address} ${sorted.join(' ')}\n` };
-}
+export const textOfLine = ({ address, names }: HostsLine): string => `${address} ${names.join(' ')}
+`;
+
+const hostsLine = (address: Address, names: readonly string[]): HostsLine => ({
+  address: address.toString(),
+  names: names.map((name) => name.replace(/\.$/, '')),
+});
 
 /** Why dnsmasq would not answer for a name, to be read after the name. */
 function hostNameFault(name: string): string | undefined {

@@ -13,7 +13,7 @@ import { allKinds } from '../../src/api/kinds.ts';
 import { DNSData } from '../../src/api/network.openstack.org/dnsdata.ts';
 import { DNSMasq } from '../../src/api/network.openstack.org/dnsmasq.ts';
 import { workloadOf } from '../../src/dns/dnsmasq-workload.ts';
-import { keepHosts } from '../../src/dns/hosts-helper.ts';
+import { keepHosts } from '../../src/dns/helper/hosts-helper.ts';
 import { dnsAdmission, dnsControllers } from '../../src/dns/index.ts';
 import { CustomResourceDefinition } from '../../src/runtime/builtin.ts';
 import { Client } from '../../src/runtime/client.ts';
@@ -133,6 +133,65 @@ describe('names on the real engine, with a real dnsmasq', () => {
     assert.ok(asked > 100);
   });
 
+  test('a record that two say stays when one of them says it no longer, forward and backward', async () => {
+    await client.apply(DNSData, hosts('first', [['10.0.4.4', 'both.example.com']]));
+    await eventually(
+      () => answer(port, 'both.example.com'),
+      (found) => found === '10.0.4.4',
+    );
+    const second = hosts('second', [
+      ['10.0.4.4', 'both.example.com'],
+      ['10.0.4.5', 'second.example.com'],
+    ]);
+    await client.apply(DNSData, second);
+    await eventually(
+      () => answer(port, 'second.example.com'),
+      (found) => found === '10.0.4.5',
+    );
+    await client.apply(DNSData, hosts('first', [['10.0.4.6', 'first.example.com']]));
+    await eventually(
+      () => answer(port, 'first.example.com'),
+      (found) => found === '10.0.4.6',
+    );
+    assert.equal(await answer(port, 'both.example.com'), '10.0.4.4');
+    assert.deepEqual(await resolver(port).reverse('10.0.4.4'), ['both.example.com']);
+  });
+
+  test('thousands of records that come at once, and a name among them that moves, keep no question waiting', async () => {
+    const steady = 'steady-too.example.com';
+    await client.apply(DNSData, hosts('steady-too', [['10.0.5.1', steady]]));
+    await eventually(
+      () => answer(port, steady),
+      (found) => found === '10.0.5.1',
+    );
+    const many = (shift: number): [string, string][] =>
+      Array.from({ length: 5_000 }, (_, i) => [
+        `10.1.${(i + shift) >> 8}.${(i + shift) & 255}`,
+        `many-${i}.example.com`,
+      ]);
+    let isOver = false;
+    const answers = new Set<string>();
+    const asking = (async () => {
+      while (!isOver) answers.add(await answer(port, steady));
+    })();
+    for (const shift of [0, 1, 5_000]) {
+      await client.apply(DNSData, hosts('many', many(shift)));
+      const [wanted = ''] = many(shift).at(-1) ?? [];
+      const seen = await eventually(
+        () => answer(port, 'many-4999.example.com'),
+        (found) => found === wanted,
+      );
+      assert.equal(seen, wanted);
+      // All of them changed in one moment.
+      assert.equal(await answer(port, 'many-0.example.com'), many(shift)[0]?.[0]);
+      assert.equal(await answer(port, 'many-2500.example.com'), many(shift)[2_500]?.[0]);
+    }
+    isOver = true;
+    await asking;
+    assert.deepEqual([...answers], ['10.0.5.1']);
+    await client.delete(DNSData, { namespace: NAMESPACE, name: 'many' });
+  });
+
   test('what is no host is left out, also where somebody wrote the ConfigMap, and the rest is served', async () => {
     const metadata = { name: 'mine', namespace: NAMESPACE, labels: { dnsmasqhosts: 'dnsdata' } };
     const text = 'nonsense bad.example.com\n10.0.2.2 good.example.com b\u0000d\n';
@@ -179,7 +238,7 @@ function startDnsmasq(dnsMasq: DNSMasq, folder: string, port: number): ChildProc
   const own = command
     .slice(1)
     .map((word) => word.replace('$(POD_IP)', '127.0.0.1').replace('--port=5353', `--port=${port}`))
-    .map((word) => (word.startsWith('--hostsdir=') ? `--hostsdir=${folder}` : word));
+    .map((word) => word.replace('/etc/dnsmasq.d/hosts', folder));
   const child = spawn('dnsmasq', own, { stdio: ['ignore', 'ignore', 'ignore'] });
   child.on('error', () => {});
   return child;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { keepHosts } from '../../dns/hosts-helper.ts';
+import { keepHosts } from '../../dns/helper/hosts-helper.ts';
 import { Client } from '../../runtime/client.ts';
 import { HttpTransport } from '../../runtime/http-transport.ts';
 import { inClusterConnection, readKubeconfig } from '../../runtime/kubeconfig.ts';

@@ -84,6 +84,11 @@ export class BenchLab {
     }
   }
 
+  /** The name of the network namespace of the nth host. */
+  networkOf(number: number): string {
+    return `netloom-lab-${this.#name}-${this.hosts[number]}`;
+  }
+
   /** The agent of a host and its supervisor, as process ids. */
   processesOf(host: string): { agent: number; supervisor: number } {
     const commands = readdirSync('/proc')

@@ -1,11 +1,14 @@
 import { connect, type TLSSocket } from 'node:tls';
-import type { JsonObject } from '../../src/api/json.ts';
+import type { Json, JsonObject } from '../../src/api/json.ts';
 import { type Connection, readKubeconfig } from '../../src/runtime/kubeconfig.ts';
 
 export interface Answer {
   readonly status: number;
   readonly text: string;
 }
+
+/** An object or, for a patch, the list of its steps. */
+export type Body = JsonObject | readonly Json[];
 
 /**
  * A client over a number of connections that are kept. It writes its requests as text and reads no more of an answer than it must:
@@ -31,7 +34,7 @@ export class Load {
   }
 
   /** Waits for a connection that is free. */
-  async send(method: string, path: string, body?: JsonObject): Promise<Answer> {
+  async send(method: string, path: string, body?: Body): Promise<Answer> {
     const line = this.#free.pop() ?? (await new Promise<Line>((resolve) => this.#waiting.push(resolve)));
     try {
       return await line.send(method, path, body);
@@ -43,7 +46,7 @@ export class Load {
   }
 
   /** As `send`, for what must succeed. */
-  async ask(method: string, path: string, body?: JsonObject): Promise<string> {
+  async ask(method: string, path: string, body?: Body): Promise<string> {
     const { status, text } = await this.send(method, path, body);
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
     return text;
@@ -75,7 +78,7 @@ class Line {
 
   private constructor(socket: TLSSocket, { server, token }: Connection) {
     this.#socket = socket;
-    this.#head = `Host: ${new URL(server).host}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
+    this.#head = `Host: ${new URL(server).host}\r\nAuthorization: Bearer ${token}\r\n`;
     // Lengths are in bytes, and so are the characters of this encoding.
     socket.setEncoding('latin1');
     socket.on('data', (piece: string) => this.#take(piece));
@@ -95,13 +98,15 @@ class Line {
     return new Line(socket, connection);
   }
 
-  send(method: string, path: string, body?: JsonObject): Promise<Answer> {
+  send(method: string, path: string, body?: Body): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     this.#answered = resolve;
     this.#broken = reject;
     const content = body === undefined ? '' : JSON.stringify(body);
     const length = Buffer.byteLength(content);
-    this.#socket.write(`${method} ${path} HTTP/1.1\r\n${this.#head}Content-Length: ${length}\r\n\r\n${content}`);
+    this.#socket.write(
+      `${method} ${path} HTTP/1.1\r\n${this.#head}Content-Type: ${typeOf(method, body)}\r\nContent-Length: ${length}\r\n\r\n${content}`,
+    );
     return promise;
   }
 
@@ -120,4 +125,9 @@ class Line {
     this.#text = '';
     this.#answered?.(answer);
   }
+}
+
+function typeOf(method: string, body: Body | undefined): string {
+  if (method !== 'PATCH') return 'application/json';
+  return `application/${Array.isArray(body) ? 'json' : 'merge'}-patch+json`;
 }

@@ -10,6 +10,11 @@ export class Samples {
     return this.#sorted[Math.floor(this.#sorted.length / 2)] ?? Number.NaN;
   }
 
+  /** The value that so many of a hundred are not above. */
+  percentile(hundredths: number): number {
+    return this.#sorted[Math.ceil((this.#sorted.length * hundredths) / 100) - 1] ?? Number.NaN;
+  }
+
   get most(): number {
     return this.#sorted.at(-1) ?? Number.NaN;
   }

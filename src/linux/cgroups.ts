@@ -137,7 +137,7 @@ export class Cgroups {
 
   /** Those that come while it looks are found when it is called again; it must be until `processes` has none. */
   kill(group: string): void {
-    this.#hurry(group);
+    this.liftProcessorLimit(group);
     for (const { folder, version } of this.#hierarchies) {
       if (version === 2 && existsSync(path.join(folder, group, 'cgroup.kill'))) {
         write(path.join(folder, group), 'cgroup.kill', 1);
@@ -147,14 +147,14 @@ export class Cgroups {
     for (let first = 0; first < all.length; first += AT_ONCE) this.#killThese(group, all.slice(first, first + AT_ONCE));
   }
 
-  /** Numbers of processes are given anew: who is killed is who is in the group when there is a hold on it. */
   /** Dying takes time on a processor too: who was given little of it would be long about it. */
-  #hurry(group: string): void {
+  liftProcessorLimit(group: string): void {
     const at = this.#controlling('cpu', group);
     if (at === undefined) return;
     orUndefined(() => write(at.folder, LIMITS.cpu[at.version], at.version === 2 ? 'max' : -1));
   }
 
+  /** Numbers of processes are given anew: who is killed is who is in the group when there is a hold on it. */
   #killThese(group: string, pids: readonly number[]): void {
     const held = pids.flatMap((pid) => {
       const descriptor = orUndefined(() => openProcess(pid));

@@ -119,6 +119,11 @@ export class Container {
 
   /** Waits for nothing. */
   signal(signal: NodeJS.Signals): void {
+    // Its first process takes all others with it, but before it dies it must get to a processor, which a bomb of processes keeps it from.
+    if (signal === 'SIGKILL' && this.pid !== undefined) {
+      this.sandbox.hurry();
+      this.#home.cgroups.kill(this.group);
+    }
     this.#launched?.signal(signal);
   }
 
@@ -179,6 +184,7 @@ export class Container {
     for (const stream of ['stdout', 'stderr'] as const) await this.#log.finish(stream);
     await this.#log.close();
     this.#closeTerminals();
+    this.sandbox.slowDown();
     this.sandbox.noteRefusals();
     this.#end = {
       endedAt,

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
+import { eventually } from '../../../../test/engine/engine-in-test.ts';
 import { Cgroups } from '../../../linux/cgroups.ts';
 import { needsRoot } from '../../../linux/network.fixture.ts';
 import { system } from '../../../runtime/system.ts';
 import { Containers } from './containers.ts';
 import { viewOfHost } from './host-view.ts';
-import { sandboxSpec, TestHost } from './runtime.fixture.ts';
+import { logLines, sandboxSpec, TestHost } from './runtime.fixture.ts';
 
 const MIB = 2 ** 20;
 const missing = process.getuid?.() === 0 ? new Cgroups().missing() : [];
@@ -71,15 +72,51 @@ test(
   },
 );
 
-test('a container gets as much of the processors as it may', needs('cpu'), async (t) => {
+test('a crowd that hardly gets to a processor is killed at once', needs('cpu'), async (t) => {
   const host = await TestHost.start(t);
-  // Times of this process in hundredths of a second.
-  const busy = 'end=$(($(date +%s) + 2)); while [ $(date +%s) -lt $end ]; do :; done; cat /proc/1/stat';
-  const { stdout } = await host.run(busy, { limits: { cpuMillis: 100 } });
-  const fields = stdout.slice(stdout.lastIndexOf(')')).split(' ');
-  const used = [12, 13, 14, 15].reduce((sum, field) => sum + Number(fields[field]), 0);
+  const sandbox = await host.sandbox('slow', { cpuMillis: 2_000 });
+  const crowd = await host.start(['perl', '-e', CROWD], { sandbox });
+  await eventually(
+    async () => logLines(crowd.logFile).length,
+    (lines) => lines > 0,
+    60_000,
+  );
+  // With so little from the beginning, it would take minutes to become a crowd.
+  new Cgroups().limit(`${host.cgroup}/${sandbox}`, { cpuMillis: 10 });
+  const began = Date.now();
+  await host.runtime.signal(crowd.id, 'SIGKILL');
+  const { exitCode } = await host.end(crowd);
+  assert.equal(exitCode, 137);
+  assert.ok(Date.now() - began < 15_000, `it took ${Date.now() - began} ms`);
+});
+
+test('a pod of which a container was killed keeps its limits', needs('cpu'), async (t) => {
+  const host = await TestHost.start(t);
+  const sandbox = await host.sandbox('slow', { cpuMillis: 100 });
+  const killed = await host.start('sleep 1000', { sandbox });
+  await host.runtime.signal(killed.id, 'SIGKILL');
+  await host.end(killed);
+  const used = hundredthsOfASecond(await host.run(BUSY, { sandbox }));
   assert.ok(used < 100, `${used} hundredths of a second`);
 });
+
+test('a container gets as much of the processors as it may', needs('cpu'), async (t) => {
+  const host = await TestHost.start(t);
+  const used = hundredthsOfASecond(await host.run(BUSY, { limits: { cpuMillis: 100 } }));
+  assert.ok(used < 100, `${used} hundredths of a second`);
+});
+
+/** Processes that wait for each other, and then never wait again. */
+const CROWD =
+  'pipe R, W; for (1..600) { next if fork; close W; <R>; 1 while 1 } syswrite STDOUT, "all\n"; close W; 1 while 1';
+
+/** Writes at its end how much of the processors it has had. */
+const BUSY = 'end=$(($(date +%s) + 2)); while [ $(date +%s) -lt $end ]; do :; done; cat /proc/1/stat';
+
+function hundredthsOfASecond({ stdout }: { stdout: string }): number {
+  const fields = stdout.slice(stdout.lastIndexOf(')')).split(' ');
+  return [12, 13, 14, 15].reduce((sum, field) => sum + Number(fields[field]), 0);
+}
 
 test('where nothing can be limited containers run without, and their states say so', needsRoot, async (t) => {
   const host = await TestHost.start(t);

@@ -46,6 +46,16 @@ export class Sandbox {
     return this.#refusedProcesses !== before;
   }
 
+  /** For as long as a container is being killed: what it needs for dying counts against what the pod may use. */
+  hurry(): void {
+    this.#cgroups.liftProcessorLimit(this.group);
+  }
+
+  slowDown(): void {
+    const { cpuMillis } = this.spec.limits;
+    if (cpuMillis !== undefined) this.#cgroups.limit(this.group, { cpuMillis });
+  }
+
   get state(): SandboxState {
     const { id, namespace, name, networkNamespace } = this.spec;
     return { id, namespace, name, ...(networkNamespace === undefined ? {} : { networkNamespace }) };

@@ -64,6 +64,8 @@ describe('a pod that cannot be as it is described', needsRoot, () => {
     await pods.script('env', `echo $A $B; ${STAY}`, { env });
     const reason = 'CreateContainerConfigError';
     assert.equal(await pods.waiting('env', reason), 'configmap "env" not found');
+    const { stderr } = await pods.machine.attempt(pods.machine.program, ['logs', 'env']);
+    assert.match(stderr, /container "main" in pod "env" is waiting to start: CreateContainerConfigError/);
     const metadata = { name: 'env', namespace: NAMESPACE };
     await pods.client.create(ConfigMap, { metadata, data: { other: 'x' } });
     await pods.until('env', says("couldn't find key a in ConfigMap default/env"));

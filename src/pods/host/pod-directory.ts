@@ -16,6 +16,6 @@ export interface HostedPod {
     readonly current: ContainerState | undefined;
     readonly previous: ContainerState | undefined;
     /** Why none has run yet, in one word as its status has it: `PodInitializing`, `CreateContainerConfigError`. */
-    readonly waiting?: string;
+    readonly waiting?: string | undefined;
   };
 }

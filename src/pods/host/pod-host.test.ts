@@ -104,6 +104,8 @@ describe('a pod on its host', () => {
     assert.match(host.the('web').status?.message ?? '', /asks for port 80 of the host: use hostNetwork/);
     assert.match(host.the('shares').status?.message ?? '', /^spec\.hostPID: .* leave it out$/);
     assert.equal(host.the('tunes').status?.reason, 'SysctlForbidden');
+    const told = host.events('tunes');
+    assert.deepEqual(told, ['Warning SysctlForbidden: forbidden sysctl: "kernel.panic" not allowlisted']);
     assert.deepEqual(host.runtime.calls, []);
   });
 
@@ -127,13 +129,17 @@ describe('a pod on its host', () => {
     assert.deepEqual([...host.network.attached], []);
   });
 
-  test('past its deadline fails, and what runs is ended', async (t) => {
+  test('past its deadline is ended, and has failed when nothing of it runs any more', async (t) => {
     const host = await SimulatedHost.create(t);
-    await host.pod('job', [main('serve')], { activeDeadlineSeconds: 5 });
+    host.behaviours.set('slow', { stopsWithin: 3_000 });
+    await host.pod('job', [main('slow')], { activeDeadlineSeconds: 5 });
     await host.until(isRunning(host, 'job'));
+    await host.until(() => host.events('job').some((event) => /DeadlineExceeded: Pod was active/.test(event)));
+    await host.settle(1_000);
+    assert.deepEqual([host.the('job').status?.phase, host.runtime.running.length], ['Running', 1]);
     await host.until(() => host.the('job').status?.phase === 'Failed');
     assert.equal(host.the('job').status?.reason, 'DeadlineExceeded');
-    await host.until(() => host.runtime.running.length === 0);
+    assert.deepEqual(host.runtime.running, []);
   });
 });
 

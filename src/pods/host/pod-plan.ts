@@ -9,6 +9,7 @@ import {
   isRunning,
   isSidecar,
   latestRun,
+  type Obstacle,
   type PodFacts,
 } from './pod-facts.ts';
 import { podStatus, type Verdict } from './pod-status.ts';
@@ -21,6 +22,8 @@ export interface PodPlan {
   readonly status: PodStatus;
   /** It is to end: nothing of it is started any more. */
   readonly leaving: boolean;
+  /** What keeps it from running on, or from running here at all, though nobody deletes it. */
+  readonly refusal: Obstacle | undefined;
   /** Containers whose next start is put off, as they keep ending. */
   readonly backingOff: ReadonlySet<string>;
   /** When to plan anew even if nothing happens, in milliseconds since 1970. */
@@ -51,6 +54,7 @@ export function planPod(facts: PodFacts): PodPlan {
   const moves = leaving ? leave(facts) : proceed(facts);
   return {
     leaving,
+    refusal: isFinished(facts.pod) ? undefined : refusalIn(verdict),
     backingOff: moves.backingOff,
     steps: [...moves.steps, ...forgetOld(facts)],
     status: podStatus(facts, verdict, moves.backingOff),
@@ -80,6 +84,9 @@ function verdictOf(facts: PodFacts): Verdict | undefined {
   if (hasRunItsCourse(facts)) return { phase: undefined };
   return undefined;
 }
+
+const refusalIn = ({ reason, message = '' }: Verdict = { phase: undefined }): Obstacle | undefined =>
+  reason === undefined ? undefined : { reason, message };
 
 /** Its restart policy will not start anything again. */
 function hasRunItsCourse(facts: PodFacts): boolean {

@@ -1,7 +1,7 @@
 import type { Condition } from '../../api/condition.ts';
 import type { Container, ContainerStateReport, ContainerStatus, Pod, PodStatus } from '../../api/core/pod.ts';
 import { timestamp } from '../../runtime/timestamp.ts';
-import { isTerminating, withCondition } from '../pod-state.ts';
+import { isFinished, isTerminating, withCondition } from '../pod-state.ts';
 import {
   allContainersOf,
   type ContainerFacts,
@@ -32,15 +32,18 @@ export function podStatus(facts: PodFacts, verdict: Verdict | undefined, backing
   const describe = (container: Container) => containerStatus(facts, container, { leaving, backingOff });
   const initContainerStatuses = initContainersOf(pod).map(describe);
   const containerStatuses = pod.spec.containers.map(describe);
-  const phase = verdict?.phase ?? phaseOf(facts, leaving);
+  // Others may take the place of a pod that has failed, so it has only when nothing of it runs any more.
+  const isOver = isFinished(pod) || !anyIsAlive(facts);
+  const { reason, message, phase: settled }: Partial<Verdict> = isOver ? (verdict ?? {}) : {};
+  const phase = settled ?? phaseOf(facts, leaving);
   const podIPs = podIPsOf(facts);
   const [hostIP] = hostIPs;
   const [podIP] = podIPs;
   const status: PodStatus = {
     ...before,
     phase,
-    ...(verdict?.reason === undefined ? {} : { reason: verdict.reason }),
-    ...(verdict?.message === undefined ? {} : { message: verdict.message }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
     startTime: before.startTime ?? timestamp(seenAt),
     ...(hostIP === undefined ? {} : { hostIP, hostIPs: hostIPs.map((ip) => ({ ip })) }),
     ...(podIP === undefined ? {} : { podIP, podIPs: podIPs.map((ip) => ({ ip })) }),
@@ -59,6 +62,9 @@ export function podStatus(facts: PodFacts, verdict: Verdict | undefined, backing
   return { ...status, conditions };
 }
 
+const anyIsAlive = (facts: PodFacts): boolean =>
+  allContainersOf(facts.pod).some(({ name }) => isAlive(factsOf(facts, name)));
+
 const isSidecarAt = (pod: Pod, index: number): boolean => initContainersOf(pod)[index]?.restartPolicy === 'Always';
 
 function podIPsOf({ pod, sandbox, hostIPs }: PodFacts): readonly string[] {
@@ -70,7 +76,7 @@ function phaseOf(facts: PodFacts, leaving: boolean): 'Pending' | 'Running' | 'Su
   const { pod } = facts;
   const all = pod.spec.containers.map(({ name }) => factsOf(facts, name));
   const ends = all.map((known) => latestRun(known)?.end);
-  if (leaving && !allContainersOf(pod).some(({ name }) => isAlive(factsOf(facts, name)))) {
+  if (leaving && !anyIsAlive(facts)) {
     return ends.every((end) => end?.exitCode === 0) ? 'Succeeded' : 'Failed';
   }
   return all.every(({ runs }) => runs.length > 0) ? 'Running' : 'Pending';

@@ -102,7 +102,9 @@ export class PodWorker implements HostedPod {
   }
 
   container(name: string): ReturnType<HostedPod['container']> {
-    return this.#containers.statesOf(name);
+    const { initContainerStatuses = [], containerStatuses = [] } = this.#pod.status ?? {};
+    const status = [...initContainerStatuses, ...containerStatuses].find((each) => each.name === name);
+    return { ...this.#containers.statesOf(name), waiting: status?.state?.waiting?.reason };
   }
 
   become(pod: Pod): void {
@@ -164,13 +166,18 @@ export class PodWorker implements HostedPod {
   #pass(): void {
     const facts = this.#facts();
     const plan = planPod(facts);
-    if (plan.leaving) this.#leavingSince ??= facts.now;
+    if (plan.leaving && this.#leavingSince === undefined) this.#leave(plan, facts.now);
     this.#write(plan.status);
     this.#complain(plan);
     for (const step of plan.steps) this.#take(step, plan);
     if (!plan.leaving && this.#sandbox.volumes) this.#keepVolumes();
     this.#containers.probe(plan.leaving);
     this.#setAlarm(plan, facts.now);
+  }
+
+  #leave({ refusal }: PodPlan, now: number): void {
+    this.#leavingSince = now;
+    if (refusal !== undefined) this.#parts.events.warning(this.#pod, refusal.reason, refusal.message);
   }
 
   #setAlarm({ wakeAt, leaving }: PodPlan, now: number): void {

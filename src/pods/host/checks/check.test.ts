@@ -80,7 +80,7 @@ describe('asking by HTTP', () => {
   test('says who does not answer', async () => {
     const { ok, message } = await ask({ httpGet: { port: 1, path: '/' } });
     assert.equal(ok, false);
-    assert.match(message, /^Get "http:\/\/127\.0\.0\.1:1\/": .*ECONNREFUSED/);
+    assert.equal(message, 'Get "http://127.0.0.1:1/": dial tcp 127.0.0.1:1: connect: connection refused');
   });
 
   test('does not take just any port', async () => {
@@ -107,7 +107,8 @@ test('asking by TCP is content with a connection', async (t) => {
     net.createServer(() => {}),
   );
   assert.equal((await ask({ tcpSocket: { port } })).ok, true);
-  assert.match((await ask({ tcpSocket: { port: 1 } })).message, /^dial tcp 127\.0\.0\.1:1: .*ECONNREFUSED/);
+  const { message } = await ask({ tcpSocket: { port: 1 } });
+  assert.equal(message, 'dial tcp 127.0.0.1:1: connect: connection refused');
 });
 
 describe('asking by gRPC', () => {

@@ -1,4 +1,5 @@
 import http2 from 'node:http2';
+import { dialText } from './dial-text.ts';
 import { failed, type Outcome, passed } from './outcome.ts';
 
 const SERVING = 1;
@@ -19,7 +20,7 @@ export function checkByGrpc(host: string, port: number, service: string, giveUp:
   if (giveUp.aborted) abort();
   giveUp.addEventListener('abort', abort, { once: true });
   session.on('close', () => giveUp.removeEventListener('abort', abort));
-  session.on('error', (error) => end(failed(`cannot reach ${host}:${port}: ${error.message}`)));
+  session.on('error', (error) => end(failed(dialText(host, port, error))));
   const stream = session.request({
     ':method': 'POST',
     ':path': '/grpc.health.v1.Health/Check',

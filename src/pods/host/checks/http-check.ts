@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { HttpGet } from '../../../api/core/pod.ts';
+import { dialText } from './dial-text.ts';
 import { failed, LONGEST_OUTPUT, type Outcome, passed } from './outcome.ts';
 
 const REDIRECTS = 10;
@@ -28,7 +29,7 @@ export async function checkByHttp(get: HttpGet, address: string, port: number, g
     }
   } catch (error) {
     giveUp.throwIfAborted();
-    return failed(`Get "${begin}": ${error instanceof Error ? error.message : String(error)}`);
+    return failed(`Get "${begin}": ${dialText(begin.hostname, port, error)}`);
   }
 }
 

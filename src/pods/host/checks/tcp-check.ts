@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { dialText } from './dial-text.ts';
 import { failed, type Outcome, passed } from './outcome.ts';
 
 /** Whether somebody accepts connections. */
@@ -11,7 +12,7 @@ export function checkByTcp(host: string, port: number, giveUp: AbortSignal): Pro
   });
   socket.on('error', (error) => {
     if (giveUp.aborted) reject(error);
-    else resolve(failed(`dial tcp ${host}:${port}: ${error.message}`));
+    else resolve(failed(dialText(host, port, error)));
   });
   return promise;
 }

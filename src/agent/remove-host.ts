@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { removeFolder } from '../pods/host/pod-remains.ts';
+import { Places } from '../pods/host/places.ts';
+import { podsWithFiles, removeFolder } from '../pods/host/pod-remains.ts';
 import { RoutedPodNetwork } from '../pods/host/routed-pod-network.ts';
 import { SupervisedRuntime } from '../pods/host/supervisor/supervised-runtime.ts';
 import type { System } from '../runtime/clock.ts';
@@ -23,9 +24,12 @@ export async function removeHost({ name, stateDirectory, runDirectory, system, l
   // If there is no supervisor, one is started: it knows what its predecessors may have left.
   const cgroup = cgroupOf(name);
   const runtime = await SupervisedRuntime.connect({ runDirectory, stateDirectory, cgroup, system, log });
+  const { sandboxes } = await runtime.list();
   await runtime.shutDown();
   const network = new RoutedPodNetwork();
-  for (const { uid } of await network.list()) await network.detach(uid);
+  // Another host in the same network has pods as well. Whatever pod of this one has a network has a folder here: that comes first.
+  const uids = new Set([...sandboxes.map(({ id }) => id), ...podsWithFiles(new Places(stateDirectory))]);
+  for (const uid of uids) await network.detach(uid);
   await network.routeTo([]);
   await removeServices();
   await removeFolder(stateDirectory);

@@ -16,17 +16,17 @@ export function listAddresses(netlink: Netlink): LinkAddress[] {
 
 /** Nothing happens when it is there. An IPv6 address can be used at once: nobody is asked whether it is taken. */
 export function addAddress(netlink: Netlink, address: LinkAddress): void {
-  tolerate(netlink, 'EEXIST', { ...about('add', address), type: NEW, flags: flag.create | flag.exclusive });
+  tolerate(netlink, ['EEXIST'], { ...about('add', address), type: NEW, flags: flag.create | flag.exclusive });
 }
 
-/** Nothing happens when it is not there. */
+/** Nothing happens when it is not there, or has gone with its link. */
 export function deleteAddress(netlink: Netlink, address: LinkAddress): void {
-  tolerate(netlink, 'EADDRNOTAVAIL', { ...about('delete', address), type: DELETE, flags: 0 });
+  tolerate(netlink, ['EADDRNOTAVAIL', 'ENODEV'], { ...about('delete', address), type: DELETE, flags: 0 });
 }
 
-function tolerate(netlink: Netlink, code: string, request: Request): void {
+function tolerate(netlink: Netlink, codes: readonly string[], request: Request): void {
   const [refusal] = netlink.requestAll([request]);
-  if (refusal !== undefined && refusal.code !== code) throw refusal;
+  if (refusal !== undefined && !codes.includes(refusal.code)) throw refusal;
 }
 
 function about(verb: string, { link, address, length }: LinkAddress): Pick<Request, 'doing' | 'body'> {

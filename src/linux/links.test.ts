@@ -6,8 +6,14 @@ import { addAddress, deleteAddress, listAddresses } from './addresses.ts';
 import { addLink, changeLink, deleteLink, findLink, listLinks, requireLink } from './links.ts';
 import { deleteNeighbour, listNeighbours, putNeighbour } from './neighbours.ts';
 import { Netlink } from './netlink/connection.ts';
-import { needsRoot, temporaryNamespace } from './network.fixture.ts';
-import { inNetworkNamespace, networkNamespaceId, withDescriptor } from './network-namespace.ts';
+import { needsRoot, temporaryNamespace, uniqueName } from './network.fixture.ts';
+import {
+  createNetworkNamespace,
+  inNetworkNamespace,
+  networkNamespaceId,
+  networkNamespaces,
+  withDescriptor,
+} from './network-namespace.ts';
 import { deleteRoutes, listRoutes, OUR_ROUTES, putRoutes } from './routes.ts';
 import { addRule, deleteRule, listRules } from './rules.ts';
 
@@ -114,6 +120,45 @@ test('addresses, neighbours and rules may be set and removed twice', needsRoot, 
     );
     assert.deepEqual(listRules(netlink, 4, { protocol: OUR_ROUTES }), []);
   });
+});
+
+test('what has gone with its link need not be removed', needsRoot, (t) => {
+  within(temporaryNamespace(t), (netlink) => {
+    const { index: link } = addLink(netlink, { name: 'v0', kind: { is: 'veth', peer: { name: 'v1' } } }, { up: true });
+    const destination = network('198.51.100.0/24');
+    putRoutes(netlink, [{ destination, link, protocol: OUR_ROUTES }]);
+    deleteLink(netlink, 'v0');
+    for (const address of ['192.0.2.1', '2001:db8::1'].map(parse)) {
+      deleteAddress(netlink, { link, address, length: 24 });
+      deleteNeighbour(netlink, { link, address });
+    }
+    assert.deepEqual(deleteRoutes(netlink, [{ destination, link, protocol: OUR_ROUTES }]), [undefined]);
+  });
+});
+
+test('a link of somebody else that has the name is not touched', needsRoot, (t) => {
+  within(temporaryNamespace(t), (netlink) => {
+    const before = addLink(netlink, { name: 'theirs', kind: { is: 'bridge' } });
+    const pair = { is: 'veth', peer: { name: 'inner' } } as const;
+    assert.throws(
+      () => addLink(netlink, { name: 'theirs', kind: pair }, { up: true, mtu: 1300, alias: 'ours' }),
+      /cannot make the veth theirs: there is another link of that name, bridge/,
+    );
+    assert.deepEqual(requireLink(netlink, 'theirs'), before);
+    assert.throws(() => addLink(netlink, { name: 'ours', kind: { ...pair, peer: { name: 'theirs' } } }), {
+      code: 'EEXIST',
+    });
+    assert.equal(listLinks(netlink).length, 2);
+  });
+});
+
+test('a namespace that cannot be made leaves not even its name', needsRoot, () => {
+  const name = `netloom-test-${uniqueName()}`;
+  const fail = (): void => {
+    throw new Error('no');
+  };
+  assert.throws(() => createNetworkNamespace(name, fail), /^Error: no$/);
+  assert.deepEqual(networkNamespaces(name), []);
 });
 
 test('hundreds of routes go in one call, and the one that cannot be is told apart', needsRoot, (t) => {

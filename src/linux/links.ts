@@ -102,11 +102,13 @@ export function requireLink(netlink: Netlink, name: string): Link {
   return link;
 }
 
-/** Makes a link, or finds one of this name and kind. Both ends of a veth pair are made at once, each where it belongs. */
+/**
+ * Makes a link, or finds one of this name and kind, and changes it; one of another kind is somebody else's and is left alone. Both
+ * ends of a veth pair are made at once, each where it belongs.
+ */
 export function addLink(netlink: Netlink, link: NewLink, change: Omit<LinkChange, 'name' | 'namespace'> = {}): Link {
   const { name } = link;
-  // Some of what there is to say about a link can only be said when it exists; in one call, so that it never is without.
-  const [refusal, second] = netlink.requestAll([
+  const [refusal] = netlink.requestAll([
     {
       doing: `make the ${link.kind.is} ${name}`,
       type: NEW,
@@ -118,17 +120,19 @@ export function addLink(netlink: Netlink, link: NewLink, change: Omit<LinkChange
         nested(LINK_INFO, attribute(KIND, text(link.kind.is)), nested(KIND_DATA, ...kindData(link.kind))),
       ],
     },
-    changeRequest(name, change),
   ]);
-  if (refusal !== undefined && refusal.code !== 'EEXIST') throw refusal;
-  if (second !== undefined) throw second;
-  const there = requireLink(netlink, name);
+  const there = refusal === undefined || refusal.code === 'EEXIST' ? findLink(netlink, name) : undefined;
+  // The name that is taken may also be that of the other end of a pair.
+  if (there === undefined) throw refusal ?? new Error(`the link ${name} went away while it was being made`);
   if (there.kind !== link.kind.is) {
     throw new Error(
       `cannot make the ${link.kind.is} ${name}: there is another link of that name, ${there.kind ?? 'hardware'}`,
     );
   }
-  return there;
+  // Some of what there is to say about a link can only be said when it exists.
+  if (Object.keys(change).length === 0) return there;
+  netlink.request(changeRequest(name, change));
+  return requireLink(netlink, name);
 }
 
 export function changeLink(netlink: Netlink, link: string | number, change: LinkChange): void {

@@ -37,7 +37,7 @@ export function putNeighbour(netlink: Netlink, { link, address, mac }: Omit<Neig
   });
 }
 
-/** Nothing happens when it is not there. */
+/** Nothing happens when it is not there, or has gone with its link. */
 export function deleteNeighbour(netlink: Netlink, { link, address }: Pick<Neighbour, 'link' | 'address'>): void {
   const [refusal] = netlink.requestAll([
     {
@@ -47,7 +47,7 @@ export function deleteNeighbour(netlink: Netlink, { link, address }: Pick<Neighb
       body: [header({ link, address }), attribute(ADDRESS, addressBytes(address))],
     },
   ]);
-  if (refusal !== undefined && refusal.code !== 'ENOENT') throw refusal;
+  if (refusal !== undefined && !['ENOENT', 'ENODEV'].includes(refusal.code)) throw refusal;
 }
 
 /** struct ndmsg */

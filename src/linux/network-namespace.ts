@@ -42,11 +42,16 @@ export function createNetworkNamespace(name: string, prepare: (descriptor: numbe
   if (isNetworkNamespace(file)) return file;
   shareFolder();
   closeSync(openSync(file, files.O_RDONLY | files.O_CREAT, 0o444));
-  comeBackAfter(() => {
-    unshare(`make the network namespace ${name}`, NETWORK);
-    withDescriptor(OWN, prepare);
-    mount(`keep the network namespace ${name}`, OWN, file, 'none', BIND, null);
-  });
+  try {
+    comeBackAfter(() => {
+      unshare(`make the network namespace ${name}`, NETWORK);
+      withDescriptor(OWN, prepare);
+      mount(`keep the network namespace ${name}`, OWN, file, 'none', BIND, null);
+    });
+  } catch (error) {
+    unlinkSync(file);
+    throw error;
+  }
   return file;
 }
 

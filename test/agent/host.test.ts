@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '../../src/api/json.ts';
+import {
+  createNetworkNamespace,
+  inNetworkNamespace,
+  removeNetworkNamespace,
+} from '../../src/linux/network-namespace.ts';
+import { RoutedPodNetwork } from '../../src/pods/host/routed-pod-network.ts';
 import { MachineInTest } from './machine-in-test.ts';
 
 const pod = (name: string, script: string): JsonObject => ({
@@ -69,7 +75,12 @@ describe('a machine with an agent', { skip: process.getuid?.() === 0 ? false : '
     await machine.startAgent();
     await machine.eventually(ready, (status) => status === 'True');
     assert.equal(await containerOf(), before);
-    assert.match(await machine.kubectl('logs web'), /^hello\n.*GET/);
+    // Its Node says a moment later where the new agent listens.
+    const log = await machine.eventually(
+      () => machine.attempt(machine.program, ['logs', 'web']),
+      ({ code }) => code === 0,
+    );
+    assert.match(log.stdout, /^hello\n.*GET/);
   });
 
   test('may lose the API for a while: what runs goes on, and then everything is as it was', async () => {
@@ -97,14 +108,27 @@ describe('a machine with an agent', { skip: process.getuid?.() === 0 ? false : '
     await machine.eventually(ready, (status) => status === 'True');
   });
 
-  test('is as before when its agent is removed', async () => {
+  test('is as before when its agent is removed, and what is of another host there stays', async () => {
     await machine.end('agent', 'SIGTERM');
+    const others = new RoutedPodNetwork();
+    const uid = `of-another-${machine.name}`;
+    inNetworkNamespace(machine.network, () => {
+      void others.attach({ uid, namespace: 'default', name: 'theirs' }, '10.244.9.1');
+    });
+    // Its folder comes first: a crash may have left no more of it than a name.
+    const unfinished = `unfinished-${machine.name}`;
+    mkdirSync(join(machine.folder, 'state/pods', unfinished));
+    const file = createNetworkNamespace(`netloom-pod-${unfinished}`);
     const words = ['agent', '--name', machine.name, ...machine.places, '--kubeconfig', machine.kubeconfig, '--remove'];
     assert.match(await machine.netloom(words), /nothing of host \w+ is left on this machine\nits Node \w+ is deleted/);
     assert.deepEqual(
       readdirSync(machine.folder).filter((name) => ['state', 'run'].includes(name)),
       [],
     );
+    assert.equal(existsSync(file), false);
+    assert.match(await machine.run('ip', ['-o', 'link']), /^1: lo:[^\n]*\n\d+: nl[^\n]*default\/theirs[^\n]*\n$/);
+    assert.match(await machine.run('ip', ['route']), /^10\.244\.9\.1 dev nl[^\n]*\n$/);
+    removeNetworkNamespace(`netloom-pod-${uid}`);
     assert.match(await machine.run('ip', ['-o', 'link']), /^1: lo:[^\n]*\n$/);
     assert.equal(await machine.run('ip', ['route']), '');
     assert.equal(await machine.run('nft', ['list', 'ruleset']), '');

@@ -1,16 +1,14 @@
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { sleep } from '../../runtime/clock.ts';
 import { asError } from '../../runtime/log.ts';
 import type { HostParts } from './host-parts.ts';
 import { Places } from './places.ts';
-import { removeFolder } from './pod-remains.ts';
+import { namesIn, removeFolder } from './pod-remains.ts';
 import type { ContainerState } from './runtime.ts';
 import { Tasks } from './tasks.ts';
 
 /** How long processes have to go whose pod nobody knows any more, and with it the time that it would have given them. */
 const GRACE = 2_000;
-const UID = /^[A-Za-z0-9][A-Za-z0-9-]*$/;
 
 /** Ends and removes what is left of pods that exist no more. */
 export class Orphans {
@@ -22,13 +20,6 @@ export class Orphans {
   constructor(parts: HostParts) {
     this.#parts = parts;
     this.#tasks = new Tasks({ system: parts.system, changed: () => this.#go() });
-  }
-
-  /** The pods that have files here. */
-  uidsWithFiles(): string[] {
-    const { pods, logs } = this.#parts.places;
-    const uids = [...namesIn(pods), ...namesIn(logs).map((folder) => Places.uidOfLogs(folder))];
-    return [...new Set(uids)].filter((uid) => UID.test(uid));
   }
 
   remove(uid: string, states: readonly ContainerState[]): void {
@@ -79,13 +70,5 @@ export class Orphans {
     } finally {
       unwatch();
     }
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

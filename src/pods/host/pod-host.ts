@@ -9,6 +9,7 @@ import { Orphans } from './orphans.ts';
 import { Places } from './places.ts';
 import { PodAddresses } from './pod-addresses.ts';
 import type { HostedPod, PodDirectory } from './pod-directory.ts';
+import { podsWithFiles } from './pod-remains.ts';
 import { PodWorker } from './pod-worker.ts';
 import { References } from './references.ts';
 import type { ContainerState, SandboxState } from './runtime.ts';
@@ -120,7 +121,7 @@ export class PodHost implements PodDirectory {
     if (this.#isStopped) return;
     for (const [uid, { states }] of this.#found) this.#orphans.remove(uid, [...states.values()]);
     this.#found.clear();
-    for (const uid of this.#orphans.uidsWithFiles()) if (!this.#workers.has(uid)) this.#orphans.remove(uid, []);
+    for (const uid of podsWithFiles(this.#parts.places)) if (!this.#workers.has(uid)) this.#orphans.remove(uid, []);
   }
 
   #foundOf(uid: string) {

@@ -1,7 +1,8 @@
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { Container, Pod } from '../../api/core/pod.ts';
 import { containerId, type Places } from './places.ts';
 import { allContainersOf } from './pod-facts.ts';
+import { namesIn } from './pod-remains.ts';
 import { failedRun, lostRun, type Run, remembered, runOf } from './runs.ts';
 import type { ContainerState } from './runtime.ts';
 import { terminationMessage } from './termination-message.ts';
@@ -99,13 +100,5 @@ export class PodRuns {
     const startedAt = statSync(file(attempt), { throwIfNoEntry: false })?.mtimeMs ?? 0;
     const id = containerId(this.#pod.metadata.uid, name, attempt);
     return lostRun({ id, attempt, startedAt, backoff: 0, past: true });
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

@@ -95,7 +95,9 @@ export class BenchLab {
       .filter((name) => /^\d+$/.test(name))
       .map((pid) => ({ pid: Number(pid), words: commandOf(pid) }));
     const agent = commands.find(({ words }) => words.includes('agent') && words.includes(host));
-    const supervisor = commands.find(({ words }) => words.join(' ').startsWith(`netloom-supervisor netloom-${host}`));
+    const supervisor = commands.find(({ words }) =>
+      words.join(' ').startsWith(`netloom-supervisor netloom-lab-${this.#name}-${host}`),
+    );
     if (agent === undefined || supervisor === undefined) throw new Error(`the agent of ${host} does not run`);
     return { agent: agent.pid, supervisor: supervisor.pid };
   }

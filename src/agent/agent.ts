@@ -36,6 +36,10 @@ export interface AgentOptions {
   /** Folders that no container may see, besides those of the host itself. */
   readonly hidden: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
+  /** That its Node has, by their names, instead of what the machine has. */
+  readonly resources: Readonly<Record<string, string>>;
+  /** The group below which all groups of its pods are. */
+  readonly cgroup: string;
   /** STATE and RUN, as src/pods/README.md calls them. */
   readonly stateDirectory: string;
   readonly runDirectory: string;
@@ -87,6 +91,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       addresses,
       port: pods.port,
       labels: options.labels,
+      resources: options.resources,
       annotations: underlayAddress === undefined ? {} : { [UNDERLAY_ADDRESS]: underlayAddress },
     });
 
@@ -116,7 +121,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     stops.push(() => services.stop());
     const pods = new HostedPods({
       ...{ name, client, informers, events: events('kubelet'), network, services, system, log, troubles },
-      ...{ stateDirectory, runDirectory: options.runDirectory, hidden: options.hidden, addresses, port: options.port },
+      ...{ stateDirectory, runDirectory: options.runDirectory, cgroup: options.cgroup, hidden: options.hidden },
+      ...{ addresses, port: options.port },
       authority: connection.ca ?? '',
       serving: () => certificates.serving,
       signal: ended.signal,

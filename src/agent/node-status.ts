@@ -12,6 +12,8 @@ export interface Presence {
   readonly port: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+  /** What it says it has, whatever the machine has. */
+  readonly resources: Readonly<Record<string, string>>;
 }
 
 /** Something that keeps the host from doing its work, or some of it. */
@@ -39,7 +41,7 @@ export function nodeMetadata({ name, labels, annotations }: Presence, { architec
 
 /** What the host says of itself now; what others say of it stays. */
 export function nodeStatus(
-  { name, addresses, port }: Presence,
+  { name, addresses, port, resources }: Presence,
   { machine, supplies, troubles }: { machine: Machine; supplies: Supplies; troubles: readonly Trouble[] },
   before: Node['status'],
   now: number,
@@ -49,6 +51,7 @@ export function nodeStatus(
     memory: `${Math.floor(machine.memoryBytes / 1024)}Ki`,
     pods: MOST_PODS,
     'ephemeral-storage': `${Math.floor(supplies.diskBytes / 1024)}Ki`,
+    ...resources,
   };
   return {
     ...before,

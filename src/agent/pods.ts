@@ -20,6 +20,8 @@ export interface PodsOptions extends Trying {
   readonly services: Pick<ServiceHost, 'dns' | 'services'>;
   readonly stateDirectory: string;
   readonly runDirectory: string;
+  /** The group below which all groups of its pods are. */
+  readonly cgroup: string;
   /** Folders that no container may see, besides those of the host itself. */
   readonly hidden: readonly string[];
   readonly addresses: readonly string[];
@@ -30,9 +32,6 @@ export interface PodsOptions extends Trying {
   /** What is shown to the API server; undefined as long as there is none. */
   readonly serving: () => KeyPair | undefined;
 }
-
-/** The group below which all groups of a host are. */
-export const cgroupOf = (name: string): string => `netloom-${name}`;
 
 /** Runs the pods of this host, and serves their logs and consoles to the API server. */
 export class HostedPods {
@@ -68,9 +67,8 @@ export class HostedPods {
   }
 
   async #start(): Promise<void> {
-    const { name, runDirectory, stateDirectory, hidden, system, log, client, events, network } = this.#options;
+    const { name, runDirectory, stateDirectory, cgroup, hidden, system, log, client, events, network } = this.#options;
     const { informers, addresses, services, troubles, signal } = this.#options;
-    const cgroup = cgroupOf(name);
     const runtime = await SupervisedRuntime.connect({ runDirectory, stateDirectory, cgroup, hidden, system, log });
     if (signal.aborted) return runtime.close();
     const nodes = informers.of(Node);

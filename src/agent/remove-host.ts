@@ -6,12 +6,11 @@ import { SupervisedRuntime } from '../pods/host/supervisor/supervised-runtime.ts
 import type { System } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { removeServices } from '../services/host/service-host.ts';
-import { cgroupOf } from './pods.ts';
 
 export interface HostToRemove {
-  readonly name: string;
   readonly stateDirectory: string;
   readonly runDirectory: string;
+  readonly cgroup: string;
   readonly system: System;
   readonly log: Log;
 }
@@ -20,9 +19,8 @@ export interface HostToRemove {
  * Ends every pod of a host at once, and takes away all that Netloom has put into its kernel and file system. Nobody else may be
  * at work on it: whoever calls this has the lock of its agent.
  */
-export async function removeHost({ name, stateDirectory, runDirectory, system, log }: HostToRemove): Promise<void> {
+export async function removeHost({ stateDirectory, runDirectory, cgroup, system, log }: HostToRemove): Promise<void> {
   // If there is no supervisor, one is started: it knows what its predecessors may have left.
-  const cgroup = cgroupOf(name);
   const runtime = await SupervisedRuntime.connect({ runDirectory, stateDirectory, cgroup, system, log });
   const { sandboxes } = await runtime.list();
   await runtime.shutDown();

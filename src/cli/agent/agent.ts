@@ -66,6 +66,18 @@ export const agent = command({
       repeated: true,
       description: 'a label of the Node',
     },
+    resource: {
+      type: 'string',
+      placeholder: 'NAME=AMOUNT',
+      repeated: true,
+      description:
+        'what the Node has of a resource, such as cpu=4, memory=8Gi or pods=200 (default: what the machine has)',
+    },
+    cgroup: {
+      type: 'string',
+      placeholder: 'NAME',
+      description: 'the group below which those of its pods are (default: netloom-NAME, with the name of the host)',
+    },
   },
   examples: [
     'netloom agent',

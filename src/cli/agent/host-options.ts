@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { Address } from '../../api/address.ts';
 import { Prefix } from '../../api/prefix.ts';
+import { parseQuantity } from '../../api/quantity.ts';
 import { dnsSubdomainFaults, labelValueFaults, qualifiedNameFaults } from '../../api/syntax.ts';
 import { type FileLock, lockFile } from '../../linux/file-lock.ts';
 import { CommandError, UsageError } from '../command.ts';
@@ -18,6 +19,8 @@ export interface AgentCommandOptions {
   readonly 'run-dir': string | undefined;
   readonly listen: number;
   readonly label: readonly string[];
+  readonly resource: readonly string[];
+  readonly cgroup: string | undefined;
   readonly 'service-cidr': string;
   readonly 'pod-cidr': string;
   readonly hide: readonly string[];
@@ -47,6 +50,8 @@ export function readHostOptions(options: AgentCommandOptions) {
     serviceCidrs: readNetworks(options['service-cidr'], '--service-cidr'),
     podCidrs: readNetworks(options['pod-cidr'], '--pod-cidr'),
     labels: Object.fromEntries(options.label.map(readLabel)),
+    resources: Object.fromEntries(options.resource.map(readResource)),
+    cgroup: readCgroup(options.cgroup ?? `netloom-${name}`),
     stateDirectory,
     runDirectory,
     hidden,
@@ -67,6 +72,22 @@ function readLabel(text: string): [string, string] {
   const [fault] = [...qualifiedNameFaults(key), ...labelValueFaults(value)];
   if (fault !== undefined) throw new UsageError(`--label takes KEY=VALUE, not "${text}": ${fault}`);
   return [key, value];
+}
+
+function readResource(text: string): [string, string] {
+  const [, name = '', amount = ''] = /^([^=]*)=(.*)$/.exec(text) ?? [];
+  const isAmount = (parseQuantity(amount)?.nanos ?? 0n) > 0n;
+  const [fault] = [...qualifiedNameFaults(name), ...(isAmount ? [] : [`"${amount}" is no amount of it`])];
+  if (fault !== undefined) throw new UsageError(`--resource takes NAME=AMOUNT, not "${text}": ${fault}`);
+  return [name, amount];
+}
+
+/** By their names those of Netloom are known from others. */
+function readCgroup(name: string): string {
+  if (/^netloom-[a-z0-9.-]+$/.test(name)) return name;
+  throw new UsageError(
+    `"${name}" cannot be the group of a host: it begins with netloom-, and has small letters, digits, dots and dashes`,
+  );
 }
 
 export function requireRoot(): void {

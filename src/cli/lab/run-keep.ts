@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LabKeeper } from '../../lab/hosts/keeper.ts';
+import { cgroupOf } from '../../lab/hosts/processes.ts';
 import type { PlannedHost } from '../../lab/plan/lab-plan.ts';
 import { LabPlaces } from '../../lab/state/places.ts';
 import { readRecord } from '../../lab/state/record.ts';
@@ -66,7 +67,8 @@ function startAgent(places: LabPlaces, host: PlannedHost): ChildProcess {
     ...['--kubeconfig', path.join(state, 'agent', 'kubeconfig')],
     ...['--node-ip', address],
     ...(host.underlay === undefined ? [] : ['--underlay-address', host.underlay]),
-    ...['--state-dir', state, '--run-dir', run],
+    ...['--state-dir', state, '--run-dir', run, '--cgroup', cgroupOf(host)],
+    ...Object.entries(host.resources).flatMap(([name, amount]) => ['--resource', `${name}=${amount}`]),
   ];
   mkdirSync(state, { recursive: true, mode: 0o700 });
   const output = openSync(log, 'a', 0o600);

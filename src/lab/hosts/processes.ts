@@ -58,7 +58,7 @@ export const podNamespaces = ({ state }: HostPlaces): string[] =>
   podsOn(path.join(state, 'pods')).map((uid) => `netloom-pod-${uid}`);
 
 /** The group that all processes of its pods are in. */
-export const cgroupOf = ({ name }: PlannedHost): string => `netloom-${name}`;
+export const cgroupOf = ({ namespace }: PlannedHost): string => namespace;
 
 /** Ends all that runs because of these hosts, without a word, as when the current goes. */
 export async function endProcesses(

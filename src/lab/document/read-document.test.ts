@@ -157,7 +157,19 @@ hosts:
     ['lab: x\nhosts: [a]\nlinks: [ a-b ]', /"a-b" does not say two ends: write HOST:INTERFACE -- HOST:INTERFACE/],
     ['lab: x\nhosts: [a]\nlinks: [ { rate: 1gbit } ]', /it is not said between whom/],
     ['lab: x\nhosts: [a]\nswitches: { rack: { subnet: [10.0.0.0/24, 10.1.0.0/24] } }', /not two of a kind/],
-    ['lab: x\nlab: y\nhosts: [a]', /^2 : this is not YAML: Map keys must be unique/],
+    ['lab: x\nlab: y\nhosts: [a]', /^2 lab: "lab" is in line 1 already: write it once/],
+    ['lab: x\nhosts:\n  a:\n  a:', /^4 hosts.a: "a" is in line 3 already/],
+    [
+      'lab: x\nhosts: [a]\n---\nlab: y\nhosts: [a]',
+      /^3 : a file has one lab: put what is behind --- into a file of its own/,
+    ],
+    ['lab: x\nhosts: [a]\nswitches: [rack, rack]', /^3 switches: the switch rack is listed twice/],
+    ['lab: x\nhosts: [a]\nswitches: [{ rack: }]', /"" cannot be the name of a switch: it is empty/],
+    ['lab: x\nhosts: [a]\nswitches: rack', /"rack" are no switches: write their names, such as \[rack\]/],
+    [
+      `lab: x\nhosts: [${Array.from({ length: 1001 }, (_, i) => `h${i}`)}]`,
+      /^1 : there are 1001 hosts: a lab has up to 1000/,
+    ],
   ] as const) {
     test(`${JSON.stringify(text)} is refused`, () => {
       const [first = ''] = faultsIn(text);

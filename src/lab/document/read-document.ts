@@ -22,6 +22,11 @@ export function readLabDocument(text: string): { document: LabDocument } | { fau
   if (file.faults.length === 0 && document.hosts.length === 0) {
     file.root.fault('a lab needs hosts: write their names, such as hosts: [a, b]');
   }
+  if (document.hosts.length > MOST_HOSTS) {
+    file.root.fault(
+      `there are ${document.hosts.length} hosts: a lab has up to ${MOST_HOSTS}, because a bridge of the kernel has not many more ports`,
+    );
+  }
   return file.faults.length > 0 ? { faults: file.faults } : { document };
 }
 
@@ -45,3 +50,5 @@ function readManagement(value: WrittenValue | undefined): LabDocument['managemen
   }
   return { subnet, at: value.at };
 }
+
+const MOST_HOSTS = 1000;

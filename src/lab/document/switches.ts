@@ -4,27 +4,39 @@ import { linkNameFault } from './names.ts';
 import { readSubnets } from './networks.ts';
 import type { WrittenValue } from './written.ts';
 
+/** `[rack, spine]`, or what there is to say about each. */
 export function readSwitches(value: WrittenValue | undefined): WrittenSwitch[] {
   if (value === undefined || value.isNothing) return [];
-  if (value.fields === undefined) {
+  const switches =
+    value.fields?.map(({ name, value: written }) => readSwitch(name, written)) ??
+    value.items?.map((item) => readSwitch(item.text ?? '', item));
+  if (switches === undefined) {
     value.fault(
-      `${value.shown} are no switches: write their names, such as switches: { rack: { subnet: 192.168.122.0/24 } }`,
+      `${value.shown} are no switches: write their names, such as [rack], or a mapping, such as { rack: { subnet: 192.168.122.0/24 } }`,
     );
     return [];
   }
-  return value.fields.map(({ name, value: written }) => {
-    // A link that says no name has that of its switch.
-    const fault = linkNameFault(name);
-    if (fault !== undefined) written.fault(`"${name}" cannot be the name of a switch: it ${fault}`);
-    const fields = written.isNothing ? new Map() : fieldsOf(written, 'a switch', ['subnet', 'vlans', 'mtu']);
-    return {
-      name,
-      subnets: readSubnets(fields.get('subnet')),
-      vlans: readVlans(fields.get('vlans')),
-      mtu: readMtu(fields.get('mtu')),
-      at: written.at,
-    };
-  });
+  const names = new Set<string>();
+  for (const { name } of switches) {
+    if (names.has(name)) value.fault(`the switch ${name} is listed twice`);
+    names.add(name);
+  }
+  return switches;
+}
+
+function readSwitch(name: string, written: WrittenValue): WrittenSwitch {
+  // A link that says no name has that of its switch.
+  const fault = linkNameFault(name);
+  if (fault !== undefined) written.fault(`"${name}" cannot be the name of a switch: it ${fault}`);
+  const isName = written.isNothing || written.text === name;
+  const fields = isName ? new Map<string, WrittenValue>() : fieldsOf(written, 'a switch', ['subnet', 'vlans', 'mtu']);
+  return {
+    name,
+    subnets: readSubnets(fields.get('subnet')),
+    vlans: readVlans(fields.get('vlans')),
+    mtu: readMtu(fields.get('mtu')),
+    at: written.at,
+  };
 }
 
 /** `[20, 21]`, or with their networks: `{ 20: 172.17.0.0/24, 21: 172.18.0.0/24 }`. */

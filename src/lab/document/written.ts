@@ -8,6 +8,7 @@ import {
   type ParsedNode,
   parseDocument,
   Scalar,
+  type YAMLParseError,
 } from 'yaml';
 
 /** Where something stands in a file: its line, and the fields that lead there. */
@@ -111,10 +112,12 @@ export class WrittenFile {
   readonly #lines = new LineCounter();
 
   constructor(text: string) {
-    this.document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
-    for (const { message, pos } of this.document.errors) {
-      this.faults.push({ line: this.lineAt(pos[0]), path: '', sentence: `this is not YAML: ${message}` });
-    }
+    // Fields that are there twice are found where their path is known.
+    this.document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false, uniqueKeys: false });
+    // What follows the first one is often there because of it.
+    const [error] = this.document.errors;
+    if (error === undefined) this.#findTwins(this.document.contents, '');
+    else this.faults.push({ line: this.lineAt(error.pos[0]), path: '', sentence: meaningOf(error) });
   }
 
   get root(): WrittenValue {
@@ -124,7 +127,31 @@ export class WrittenFile {
   lineAt(offset: number): number {
     return this.#lines.linePos(offset).line;
   }
+
+  /** Fields that are in one mapping twice: one of them would be forgotten. */
+  #findTwins(node: unknown, path: string): void {
+    if (isSeq(node)) {
+      for (const [i, item] of node.items.entries()) this.#findTwins(item, `${path}[${i}]`);
+    }
+    if (!isMap(node)) return;
+    /** name → line */
+    const seen = new Map<string, number>();
+    for (const { key, value } of node.items) {
+      const name = isScalar(key) ? (key.source ?? String(key.value)) : '';
+      const place = path === '' ? name : `${path}.${name}`;
+      const line = isNode(key) ? this.lineAt(key.range[0]) : 1;
+      const first = seen.get(name);
+      if (first === undefined) seen.set(name, line);
+      else this.faults.push({ line, path: place, sentence: `"${name}" is in line ${first} already: write it once` });
+      this.#findTwins(value, place);
+    }
+  }
 }
+
+const meaningOf = ({ code, message }: YAMLParseError): string =>
+  code === 'MULTIPLE_DOCS'
+    ? 'a file has one lab: put what is behind --- into a file of its own'
+    : `this is not YAML: ${message}`;
 
 const isNode = (node: unknown): node is ParsedNode =>
   typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range);

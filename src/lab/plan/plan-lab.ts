@@ -28,17 +28,22 @@ export function planLab(document: LabDocument, management: Prefix): { plan: LabP
   const out = new Addressing(management);
   const own = Address.of(management.family, management.first.value + 1n);
   out.take(own, document.name);
+  const homeless: WrittenHost[] = [];
   const hosts = document.hosts.map((host, place): PlannedHost => {
     const address = out.give(place, host.name);
-    if (address === undefined) {
-      complain(host.at, `${management}, the management network, has no address left for ${host.name}`);
-    }
+    if (address === undefined) homeless.push(host);
     return plannedHost(document.name, host, {
       management: address === undefined ? '' : out.text(address),
       ends: ends.filter((end) => end.host === host.name),
       addresses,
     });
   });
+  if (homeless[0] !== undefined) {
+    complain(
+      homeless[0].at,
+      `${management}, the management network, has addresses for ${hosts.length - homeless.length} hosts, and there are ${hosts.length}: say a larger one, such as management: 10.99.0.0/20`,
+    );
+  }
   if (faults.length > 0) return { faults };
   return {
     plan: {
@@ -86,7 +91,9 @@ function addressesOf(ends: readonly End[], complain: Complain): ReadonlyMap<End,
 /** A host would not know which of two interfaces leads to an address that is in the networks of both. */
 function checkNetworks(ends: readonly End[], management: Prefix, complain: Complain): void {
   const seen: { subnet: Prefix; words: string }[] = [{ subnet: management, words: 'the management network' }];
-  for (const { segment, host, link, at } of ends) {
+  for (const { segment, host, link, at, wants } of ends) {
+    // A cable that has no address leads nowhere by itself, such as one of a bond.
+    if (wants === 'none') continue;
     for (const { subnet } of segment.networks) {
       const other = seen.find((each) => each.subnet.overlaps(subnet));
       if (other !== undefined) {

@@ -20,7 +20,7 @@ describe('a lab beside others', () => {
       record(lab('a-b', 'c', { management: '198.18.9.0/24' }), 'https://other'),
     ];
     assert.deepEqual(conflicts(lab('here', 'b', { management: '198.18.0.0/25' }), 'https://one', there), [
-      'the lab there has a host b already: hosts of all labs of a machine have different names',
+      'the host b of the lab there is a Node of the same cluster: rename one of them, or give this lab an API of its own with --kubeconfig',
       'the management network 198.18.0.0/25 overlaps 198.18.0.0/24, that of the lab there: choose another one',
       '10.0.0.0/24 of the switch rack overlaps 10.0.0.0/24 of the switch rack in the lab there, whose hosts are in the same cluster: choose another network',
     ]);
@@ -30,9 +30,9 @@ describe('a lab beside others', () => {
     ]);
   });
 
-  test('may have the networks of another one whose hosts are in another cluster, or in none', () => {
+  test('may have the networks and names of another one whose hosts are in another cluster, or in none', () => {
     const there = [record(lab('there', 'a'))];
-    const here = lab('here', 'b', { management: '198.18.1.0/24' });
+    const here = lab('here', 'a, b', { management: '198.18.1.0/24' });
     assert.deepEqual(conflicts(here, 'https://two', there), []);
     assert.deepEqual(conflicts(here, undefined, there), []);
   });

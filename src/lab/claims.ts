@@ -5,19 +5,20 @@ import type { LabRecord } from './state/record.ts';
 /** What keeps a new lab from being made beside those that are there: each a sentence that says who has it. */
 export function conflicts(plan: LabPlan, server: string | undefined, others: readonly LabRecord[]): string[] {
   return others.flatMap((other) => [
-    ...sharedHosts(plan, other.plan),
+    ...(server !== undefined && server === other.api?.server ? sharedNodes(plan, other.plan) : []),
     ...sharedNames(plan, other.plan),
     ...sharedManagement(plan, other.plan),
     ...(server !== undefined && server === other.api?.server ? sharedNetworks(plan, other.plan) : []),
   ]);
 }
 
-function sharedHosts({ hosts }: LabPlan, other: LabPlan): string[] {
+/** Labs with an API each, or with none, may have hosts of the same names. */
+function sharedNodes({ hosts }: LabPlan, other: LabPlan): string[] {
   return hosts
-    .filter(({ name }) => other.hosts.some((host) => host.name === name))
+    .filter(({ name, agent }) => agent && other.hosts.some((host) => host.agent && host.name === name))
     .map(
       ({ name }) =>
-        `the lab ${other.name} has a host ${name} already: hosts of all labs of a machine have different names`,
+        `the host ${name} of the lab ${other.name} is a Node of the same cluster: rename one of them, or give this lab an API of its own with --kubeconfig`,
     );
 }
 

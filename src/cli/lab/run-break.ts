@@ -3,11 +3,11 @@ import { system } from '../../runtime/system.ts';
 import { type Terminal, UsageError } from '../command.ts';
 import { explained, isLab, requireRoot, theHost, theLab } from './the-lab.ts';
 
-export async function labCut(host: string, link: string | undefined, terminal: Terminal): Promise<void> {
+export async function labCut(which: string, link: string | undefined, terminal: Terminal): Promise<void> {
   requireRoot('cut');
-  const { lab } = theHost(host);
-  await explained(() => cut({ lab: lab.plan.name, host, link }, system));
-  terminal.print(`${host}: ${link ?? 'every link'} is cut`);
+  const { lab, host } = theHost(which);
+  await explained(() => cut({ lab: lab.plan.name, host: host.name, link }, system));
+  terminal.print(`${host.name}: ${link ?? 'every link'} is cut`);
 }
 
 export async function labHeal(place: string | undefined, link: string | undefined, terminal: Terminal): Promise<void> {
@@ -23,18 +23,18 @@ export async function labHeal(place: string | undefined, link: string | undefine
   terminal.print(link === undefined ? `${host.name} is whole` : `${host.name}: ${link} is whole`);
 }
 
-export async function labKill(host: string, what: string | undefined, terminal: Terminal): Promise<void> {
+export async function labKill(which: string, what: string | undefined, terminal: Terminal): Promise<void> {
   requireRoot('kill');
-  const { lab } = theHost(host);
-  const target = { lab: lab.plan.name, host };
+  const { lab, host } = theHost(which);
+  const target = { lab: lab.plan.name, host: host.name };
   if (what === undefined) {
     await explained(() => killHost(target, system));
-    terminal.print(`${host} is dead`);
+    terminal.print(`${host.name} is dead`);
     return;
   }
   if (what !== 'agent' && what !== 'supervisor') {
     throw new UsageError(`"${what}" cannot be killed: say agent or supervisor, or nothing for the whole host`);
   }
   const pid = await explained(async () => killProcess(target, what));
-  terminal.print(`${host}: its ${what}, process ${pid}, is dead`);
+  terminal.print(`${host.name}: its ${what}, process ${pid}, is dead`);
 }

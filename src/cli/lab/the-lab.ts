@@ -38,14 +38,19 @@ export function isLab(name: string): boolean {
   return !isHost && labs.some(({ plan }) => plan.name === name);
 }
 
-/** The host of that name, in whichever lab it is: no two have the same. */
-export function theHost(name: string): { lab: LabRecord; host: PlannedHost } {
+/** The host that is meant: by its name, or as LAB/HOST where several labs have one of that name. */
+export function theHost(which: string): { lab: LabRecord; host: PlannedHost } {
   const hosts = readRecords().flatMap((lab) => lab.plan.hosts.map((host) => ({ lab, host })));
-  const found = hosts.find(({ host }) => host.name === name);
-  if (found !== undefined) return found;
-  const names = hosts.map(({ host }) => host.name);
+  const fullName = ({ lab, host }: (typeof hosts)[number]) => `${lab.plan.name}/${host.name}`;
+  const [found, another] = hosts.filter((each) => [each.host.name, fullName(each)].includes(which));
+  if (found !== undefined && another === undefined) return found;
+  if (found !== undefined) {
+    const names = hosts.filter(({ host }) => host.name === which).map(fullName);
+    throw new CommandError(`several labs have a host ${which}: say which of ${names.join(', ')} is meant`);
+  }
+  const names = which.includes('/') ? hosts.map(fullName) : hosts.map(({ host }) => host.name);
   const known = names.length === 0 ? 'no lab is there' : `hosts are ${names.join(', ')}`;
-  throw new CommandError(`there is no host ${name}; ${known}.${suggestion(name, names)}`);
+  throw new CommandError(`there is no host ${which}; ${known}.${suggestion(which, names)}`);
 }
 
 /** A refusal is for whoever has typed the command. */

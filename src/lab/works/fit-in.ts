@@ -30,7 +30,7 @@ export async function fitIn(document: LabDocument, around: Surroundings): Promis
   const sentences = [
     ...conflicts(plan, api?.connection.server, others),
     ...plan.hosts
-      .filter(isMachine)
+      .filter((host) => api !== undefined && isMachine(host))
       .map(({ name }) => `this machine itself is the host ${name}: rename the one in the lab`),
     ...(api === undefined ? [] : await foreignNodes(api.client, plan.name, plan.hosts)),
   ];
@@ -54,6 +54,7 @@ function refuseOtherApi(before: LabRecord | undefined, api: LabClient | undefine
 function managementFor(document: LabDocument, { file, before, others }: Surroundings): Prefix {
   const used: UsedNetwork[] = [
     ...usedNetworks(managementBridge(document.name)),
+    ...ownNetworks(document),
     ...others.flatMap(({ plan }) => {
       const subnet = Prefix.parse(plan.management.subnet);
       return subnet === undefined ? [] : [{ subnet, by: `the lab ${plan.name}` }];
@@ -76,5 +77,14 @@ function managementFor(document: LabDocument, { file, before, others }: Surround
   );
 }
 
-/** An agent of the machine itself uses these names, too. */
-const isMachine = ({ name }: PlannedHost): boolean => existsSync(`/run/netloom/hosts/${name}/agent.lock`);
+function ownNetworks({ switches, cables }: LabDocument): UsedNetwork[] {
+  const ofSwitches = switches.flatMap(({ name, subnets, vlans = [] }) =>
+    [...subnets, ...vlans.flatMap((vlan) => vlan.subnets)].map((subnet) => ({ subnet, by: `the switch ${name}` })),
+  );
+  const ofCables = cables.flatMap(({ subnets }) => subnets.map((subnet) => ({ subnet, by: 'a link between hosts' })));
+  return [...ofSwitches, ...ofCables].filter(({ subnet }) => subnet.family === 4);
+}
+
+/** An agent of the machine itself would be the same Node. */
+const isMachine = ({ name, agent }: PlannedHost): boolean =>
+  agent && existsSync(`/run/netloom/hosts/${name}/agent.lock`);

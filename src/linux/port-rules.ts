@@ -1,6 +1,6 @@
 import { closeDescriptor, mapOfProgram, readFromMap } from './bpf/calls.ts';
 import { LoadedObject } from './bpf/loaded-object.ts';
-import { attachedProgram, attachPrograms } from './filters.ts';
+import { attachedProgram, attachPrograms, detachProgram } from './filters.ts';
 import type { Netlink } from './netlink/connection.ts';
 
 /** What happens to frames at a port of a switch, or at the end of a cable that is made of two links. */
@@ -40,6 +40,11 @@ export function setPortRules(netlink: Netlink, ports: readonly PortRules[]): voi
       { link, direction: 'out' as const, number: NUMBER, program: object.program('port_out'), name: 'port out' },
     ]),
   );
+}
+
+/** Frames pass as they are. */
+export function removePortRules(netlink: Netlink, link: number): void {
+  for (const direction of ['in', 'out'] as const) detachProgram(netlink, { link, direction, number: NUMBER });
 }
 
 /** Undefined where no rules have been set. */

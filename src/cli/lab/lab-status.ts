@@ -5,7 +5,7 @@ import { isReady } from '../../lab/hosts/nodes.ts';
 import { isAgentOf, isSupervisorOf, RunningProcesses } from '../../lab/hosts/processes.ts';
 import { portCounts } from '../../lab/network/port-counts.ts';
 import type { LabPlan, PlannedHost, PlannedLink } from '../../lab/plan/lab-plan.ts';
-import { type LabRecord, readFaults } from '../../lab/state/record.ts';
+import { isGone, type LabRecord, readFaults, upCommand } from '../../lab/state/record.ts';
 import { LabClient } from '../../lab/works/api.ts';
 import { keeperOf } from '../../lab/works/keeping.ts';
 import { isNetworkNamespace, networkNamespacePath } from '../../linux/network-namespace.ts';
@@ -16,6 +16,10 @@ export interface LabStatus {
   readonly name: string;
   readonly file: string;
   readonly complete: boolean;
+  /** Whether there is nothing of it but its files, as after a reboot. */
+  readonly gone: boolean;
+  /** The command that finishes it, or brings it back. */
+  readonly up: string;
   readonly management: { readonly subnet: string; readonly bridge: string };
   readonly api?: { readonly server: string; readonly problem?: string };
   readonly keeper?: number;
@@ -30,8 +34,8 @@ export interface LabStatus {
 
 export interface HostStatus {
   readonly name: string;
-  /** `Ready` and `NotReady` are what the API says; `Unknown` when it does not answer. */
-  readonly state: 'Ready' | 'NotReady' | 'Unknown' | 'Dead' | 'Alive';
+  /** `Ready` and `NotReady` are what the API says; `Unknown` when it does not answer; `Dead` who was killed. */
+  readonly state: 'Ready' | 'NotReady' | 'Unknown' | 'Dead' | 'Alive' | 'Gone';
   readonly namespace: string;
   readonly management: string;
   readonly underlay?: string;
@@ -53,8 +57,10 @@ export interface LinkStatus {
   readonly refused?: number;
 }
 
-export async function statusOf({ plan, file, api, complete }: LabRecord): Promise<LabStatus> {
+export async function statusOf(record: LabRecord): Promise<LabStatus> {
+  const { plan, file, api, complete } = record;
   const faults = readFaults(plan.name);
+  const isThere = ({ namespace }: PlannedHost) => isNetworkNamespace(networkNamespacePath(namespace));
   const known = api === undefined ? undefined : await nodesOf(plan, api.kubeconfig);
   const running = new RunningProcesses();
   const counts = portCounts(plan);
@@ -63,18 +69,24 @@ export async function statusOf({ plan, file, api, complete }: LabRecord): Promis
     name: plan.name,
     file,
     complete,
+    gone: isGone(record),
+    up: upCommand(record),
     management: { subnet: plan.management.subnet, bridge: plan.management.bridge },
     ...(api === undefined ? {} : { api: { server: api.server, ...problemOf(known) } }),
     ...(keeper === undefined ? {} : { keeper }),
-    hosts: plan.hosts.map((host) => hostStatus(host, known, running)),
+    hosts: plan.hosts.map((host) =>
+      isThere(host) ? hostStatus(host, known, running) : hostWithout(host, faults.dead.includes(host.name)),
+    ),
     switches: plan.switches.map(({ name, subnets, vlans }) => ({
       name,
       subnets,
       ...(vlans === undefined ? {} : { vlans }),
     })),
     links: plan.hosts.flatMap((host) => [
-      managementStatus(plan, host, faults),
-      ...host.links.map((link) => linkStatus(host, link, faults, counts.get(link.port))),
+      managementStatus(plan, host, { faults, isThere: isThere(host) }),
+      ...host.links.map((link) =>
+        linkStatus(host, link, { faults, isThere: isThere(host), counts: counts.get(link.port) }),
+      ),
     ]),
   };
 }
@@ -98,38 +110,47 @@ function hostStatus(host: PlannedHost, known: Known | undefined, running: Runnin
   const processes = running.inHost({ host });
   const agent = processes.find(isAgentOf(host))?.pid;
   const supervisor = processes.find(isSupervisorOf(host))?.pid;
-  const [management = ''] = host.management.address.split('/', 1);
   return {
-    name: host.name,
+    ...placeOf(host),
     state: stateOf(host, known),
-    namespace: host.namespace,
-    management,
-    ...(host.underlay === undefined ? {} : { underlay: host.underlay }),
     ...(agent === undefined ? {} : { agent }),
     ...(supervisor === undefined ? {} : { supervisor }),
   };
 }
 
-function stateOf({ name, agent, namespace }: PlannedHost, known: Known | undefined): HostStatus['state'] {
-  if (!isNetworkNamespace(networkNamespacePath(namespace))) return 'Dead';
+const hostWithout = (host: PlannedHost, isDead: boolean): HostStatus => ({
+  ...placeOf(host),
+  state: isDead ? 'Dead' : 'Gone',
+});
+
+function placeOf({ name, namespace, management, underlay }: PlannedHost) {
+  const [address = ''] = management.address.split('/', 1);
+  return { name, namespace, management: address, ...(underlay === undefined ? {} : { underlay }) };
+}
+
+function stateOf({ name, agent }: PlannedHost, known: Known | undefined): HostStatus['state'] {
   if (!agent || known === undefined) return 'Alive';
   if ('problem' in known) return 'Unknown';
   return isReady(known.nodes.get(name)) ? 'Ready' : 'NotReady';
 }
 
-const managementStatus = ({ management }: LabPlan, host: PlannedHost, faults: LabFaults): LinkStatus => ({
+interface LinkState {
+  readonly faults: LabFaults;
+  readonly isThere: boolean;
+}
+
+const managementStatus = ({ management }: LabPlan, host: PlannedHost, { faults, isThere }: LinkState): LinkStatus => ({
   host: host.name,
   name: MANAGEMENT_LINK,
   to: management.bridge,
   addresses: [host.management.address],
-  carrier: !isManagementCut(faults, host.name) && !faults.dead.includes(host.name),
+  carrier: isThere && !isManagementCut(faults, host.name),
 });
 
 function linkStatus(
   host: PlannedHost,
   link: PlannedLink,
-  faults: LabFaults,
-  counts: { lost: number; refused: number } | undefined,
+  { faults, isThere, counts }: LinkState & { counts: { lost: number; refused: number } | undefined },
 ): LinkStatus {
   const { name, addresses, bitsPerSecond, loss, delayMs, to } = link;
   return {
@@ -137,7 +158,7 @@ function linkStatus(
     name,
     to: 'switch' in to ? to.switch : `${to.host}:${to.link}`,
     addresses,
-    carrier: hasCarrier(faults, host.name, link) && !faults.dead.includes(host.name),
+    carrier: isThere && hasCarrier(faults, host.name, link),
     ...('switch' in to && to.vlans !== undefined ? { vlans: vlansText(to.vlans) } : {}),
     ...(bitsPerSecond === undefined ? {} : { bitsPerSecond }),
     ...(loss === 0 ? {} : { loss }),

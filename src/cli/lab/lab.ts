@@ -5,14 +5,14 @@ const labArgument = {
   description: 'its name, or its file; not needed when there is only one',
   optional: true,
 } as const;
-const hostArgument = { description: 'the name of a host, of whichever lab' } as const;
+const hostArgument = { description: 'a host, by its name; LAB/HOST where several labs have one of that name' } as const;
 const { kubeconfig } = connectionOptions;
 
 const up = command({
   name: 'up',
   summary: 'Make a lab what its file says',
   description:
-    'Makes the switches, links and hosts of a lab, starts an agent on each host, and waits until all are Ready. A lab that is up already is not disturbed: what is missing is made, what the file says differently is made anew, cut links are whole and dead hosts live again. After a reboot the same command brings it back. Everything is checked before anything is made.',
+    'Makes the switches, links and hosts of a lab, starts an agent on each host, and waits until all are Ready. A lab that is up already is not disturbed: what is missing is made, and of what the file says differently no more is made anew than must be; cut links are whole and dead hosts live again. After a reboot the same command brings it back. Everything is checked before anything is made.',
   arguments: { file: { description: 'what the lab is made of (YAML), or - for standard input' } },
   options: {
     kubeconfig,
@@ -24,6 +24,7 @@ const up = command({
       placeholder: 'SECONDS',
       description: 'how long to wait until all hosts are Ready',
     },
+    output: { type: 'string', short: 'o', choices: ['json'], description: 'the form to show the lab in' },
   },
   examples: ['netloom lab up examples/lab/cloud.yaml', 'netloom lab up --no-agents examples/lab/cloud.yaml'],
   async run({ arguments: { file }, options, terminal }) {
@@ -97,7 +98,10 @@ const heal = command({
   name: 'heal',
   summary: 'Make cut links whole, and bring dead hosts back',
   arguments: {
-    host: { description: 'a host, or a lab; everything that is broken in the only lab when left out', optional: true },
+    host: {
+      description: 'a host, as HOST or LAB/HOST, or a lab; everything that is broken in the only lab when left out',
+      optional: true,
+    },
     link: { description: 'an interface of the host; all, and the host itself, when left out', optional: true },
   },
   examples: [

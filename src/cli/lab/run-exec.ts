@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { type HostPlaces, LabPlaces } from '../../lab/state/places.ts';
+import { isGone } from '../../lab/state/record.ts';
+import { goneSentence } from '../../lab/works/break-and-heal.ts';
 import { inNetworkNamespace, isNetworkNamespace, networkNamespacePath } from '../../linux/network-namespace.ts';
 import { seeInstead } from '../../linux/own-mounts.ts';
 import { hostResolverFile } from '../../services/host/host-names.ts';
@@ -10,16 +12,17 @@ import { CommandError } from '../command.ts';
 import { requireRoot, theHost } from './the-lab.ts';
 
 /** Answers with the exit code of the command, as a shell has it. */
-export async function labExec(name: string, words: readonly string[]): Promise<number> {
+export async function labExec(which: string, words: readonly string[]): Promise<number> {
   requireRoot('exec');
-  const { host, lab } = theHost(name);
+  const { host, lab } = theHost(which);
   const namespace = networkNamespacePath(host.namespace);
+  if (isGone(lab)) throw new CommandError(goneSentence(lab));
   if (!isNetworkNamespace(namespace)) {
-    throw new CommandError(`${name} is dead: "netloom lab heal ${name}" brings it back`);
+    throw new CommandError(`${which} is dead: "netloom lab heal ${which}" brings it back`);
   }
   const [command = process.env['SHELL'] ?? '/bin/sh', ...rest] = words;
-  if (host.agent) giveNames(new LabPlaces(lab.plan.name).host(name));
-  const env = { ...process.env, NETLOOM_LAB: lab.plan.name, NETLOOM_HOST: name };
+  if (host.agent) giveNames(new LabPlaces(lab.plan.name).host(host.name));
+  const env = { ...process.env, NETLOOM_LAB: lab.plan.name, NETLOOM_HOST: host.name };
   // Whoever sits at the terminal speaks to the command; we only wait for it.
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) process.on(signal, () => {});
   const child = inNetworkNamespace(namespace, () => spawn(command, rest, { stdio: 'inherit', env }));

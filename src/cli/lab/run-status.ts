@@ -1,6 +1,6 @@
 import type { Terminal } from '../command.ts';
 import { statusOf } from './lab-status.ts';
-import { statusText } from './status-text.ts';
+import { shown } from './status-text.ts';
 import { requireRoot, theLab } from './the-lab.ts';
 
 export async function labStatus(
@@ -9,6 +9,5 @@ export async function labStatus(
   terminal: Terminal,
 ): Promise<void> {
   requireRoot('status');
-  const status = await statusOf(theLab(which));
-  terminal.print(output === 'json' ? JSON.stringify(status, undefined, 2) : statusText(status));
+  terminal.print(shown(await statusOf(theLab(which)), output));
 }

@@ -4,24 +4,23 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { LAB_LABEL, Node } from '../../api/core/node.ts';
-import { isReady } from '../../lab/hosts/nodes.ts';
+import { readyHosts } from '../../lab/hosts/nodes.ts';
 import { LabPlaces } from '../../lab/state/places.ts';
-import type { LabRecord } from '../../lab/state/record.ts';
 import { LabClient } from '../../lab/works/api.ts';
-import { bringUp } from '../../lab/works/bring-up.ts';
+import { type BroughtUp, bringUp } from '../../lab/works/bring-up.ts';
 import { sleep } from '../../runtime/clock.ts';
 import { system } from '../../runtime/system.ts';
 import { kubeconfigFile } from '../client/connection.ts';
 import { CommandError, type Terminal } from '../command.ts';
 import { statusOf } from './lab-status.ts';
-import { statusText } from './status-text.ts';
+import { shown } from './status-text.ts';
 import { explained, requireRoot } from './the-lab.ts';
 
 export interface LabUpOptions {
   readonly kubeconfig: string | undefined;
   readonly 'no-agents': boolean;
   readonly wait: number;
+  readonly output: 'json' | undefined;
 }
 
 /** The exit code is 0 when all hosts are Ready. */
@@ -29,7 +28,7 @@ export async function labUp(file: string, options: LabUpOptions, terminal: Termi
   requireRoot('up');
   const content = await contentOf(file);
   using api = options['no-agents'] ? undefined : await openApi(options.kubeconfig);
-  const record = await explained(() =>
+  const { record, started } = await explained(() =>
     bringUp({
       file: file === '-' ? 'standard input' : resolve(file),
       text: content,
@@ -39,8 +38,8 @@ export async function labUp(file: string, options: LabUpOptions, terminal: Termi
       system,
     }),
   );
-  const unready = api === undefined ? [] : await waitForHosts(record, api, options.wait);
-  terminal.print(statusText(await statusOf(record)));
+  const unready = api === undefined ? [] : await waitForHosts({ record, started }, api, options.wait);
+  terminal.print(shown(await statusOf(record), options.output));
   if (unready.length === 0) return 0;
   const logs = unready.map((name) => new LabPlaces(record.plan.name).host(name).log);
   terminal.warn(`not Ready after ${options.wait} s: ${unready.join(', ')}; their agents say why in ${logs.join(', ')}`);
@@ -51,8 +50,14 @@ async function contentOf(file: string): Promise<string> {
   try {
     return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
   } catch (error) {
-    throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`${file} cannot be read: ${whyOf(error)}`);
   }
+}
+
+function whyOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'there is no such file';
+  return code === 'EISDIR' ? 'it is a folder, not a file' : message;
 }
 
 async function openApi(kubeconfig: string | undefined): Promise<LabClient> {
@@ -66,12 +71,15 @@ async function openApi(kubeconfig: string | undefined): Promise<LabClient> {
 }
 
 /** Answers with those that are not Ready in time. */
-async function waitForHosts({ plan }: LabRecord, { client }: LabClient, seconds: number): Promise<string[]> {
+async function waitForHosts(
+  { record: { plan }, started }: BroughtUp,
+  { client }: LabClient,
+  seconds: number,
+): Promise<string[]> {
   const end = system.uptime() + seconds * 1000;
   const wanted = plan.hosts.filter(({ agent }) => agent).map(({ name }) => name);
   for (;;) {
-    const { items } = await client.snapshot(Node, { labelSelector: `${LAB_LABEL}=${plan.name}` });
-    const ready = new Set(items.filter(isReady).map(({ metadata }) => metadata.name));
+    const ready = await readyHosts(client, plan.name, started);
     const unready = wanted.filter((name) => !ready.has(name));
     if (unready.length === 0 || system.uptime() >= end) return unready;
     await sleep(system, 200);

@@ -3,8 +3,12 @@ import type { HostStatus, LabStatus, LinkStatus } from './lab-status.ts';
 import { qualityText } from './quality-text.ts';
 import { table } from './table.ts';
 
+/** For people, or for programs. */
+export const shown = (status: LabStatus, output: 'json' | undefined): string =>
+  output === 'json' ? JSON.stringify(status, undefined, 2) : statusText(status);
+
 /** As a person reads it: hosts, switches, links, and first of all what is wrong. */
-export function statusText(status: LabStatus): string {
+function statusText(status: LabStatus): string {
   const { name, file, management, switches, hosts, links } = status;
   return [
     `lab ${name}, made of ${file}, management over ${management.bridge} (${management.subnet})`,
@@ -42,12 +46,13 @@ export function statusText(status: LabStatus): string {
   ].join('\n');
 }
 
-function warningsOf({ name, complete, api, keeper, hosts }: LabStatus): string[] {
-  const agents = hosts.some(({ state }) => state !== 'Alive' && state !== 'Dead');
+function warningsOf({ name, complete, gone, up, api, keeper, hosts }: LabStatus): string[] {
+  const agents = hosts.some(({ state }) => !['Alive', 'Dead', 'Gone'].includes(state));
   return [
-    ...(complete ? [] : [`it is incomplete: "netloom lab up" finishes it, "netloom lab down ${name}" removes it`]),
+    ...(complete ? [] : [`it is incomplete: "${up}" finishes it, "netloom lab down ${name}" removes it`]),
+    ...(gone ? [`nothing of it is there, as after a reboot: "${up}" brings it back`] : []),
     ...(api?.problem === undefined ? [] : [api.problem]),
-    ...(agents && keeper === undefined ? ['nobody keeps its agents running: "netloom lab up" does'] : []),
+    ...(agents && keeper === undefined ? [`nobody keeps its agents running: "${up}" does`] : []),
   ];
 }
 
@@ -55,7 +60,7 @@ function warningsOf({ name, complete, api, keeper, hosts }: LabStatus): string[]
 const isWorthARow = ({ name, carrier }: LinkStatus): boolean => name !== MANAGEMENT_LINK || !carrier;
 
 const agentText = ({ agent, state }: HostStatus): string =>
-  agent === undefined ? (state === 'Alive' || state === 'Dead' ? '-' : 'none') : `process ${agent}`;
+  agent === undefined ? (['Alive', 'Dead', 'Gone'].includes(state) ? '-' : 'none') : `process ${agent}`;
 
 function linkRow(link: LinkStatus): string[] {
   const { host, name, to, carrier, addresses, vlans, lost = 0, refused = 0 } = link;

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { System } from '../../runtime/clock.ts';
 import { sleep } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import { isSameForAgent } from '../plan/changes.ts';
 import type { PlannedHost } from '../plan/lab-plan.ts';
 import { readFaults, readRecord } from '../state/record.ts';
 import { AgentKeeper } from './agent-keeper.ts';
@@ -18,7 +19,7 @@ export interface KeeperOptions {
 export class LabKeeper {
   readonly #options: KeeperOptions;
   /** host → its keeper */
-  readonly #agents = new Map<string, AgentKeeper>();
+  readonly #agents = new Map<string, { readonly host: PlannedHost; readonly agent: AgentKeeper }>();
   #work: Promise<void> = Promise.resolve();
 
   constructor(options: KeeperOptions) {
@@ -33,7 +34,7 @@ export class LabKeeper {
 
   async stop(): Promise<void> {
     await this.#work.catch(() => {});
-    await Promise.all([...this.#agents.values()].map((agent) => agent.stop()));
+    await Promise.all([...this.#agents.values()].map(({ agent }) => agent.stop()));
     this.#agents.clear();
   }
 
@@ -44,15 +45,17 @@ export class LabKeeper {
     const wanted = (record?.plan.hosts ?? []).filter(
       ({ name, agent }) => agent && record?.api !== undefined && !dead.includes(name),
     );
-    const gone = [...this.#agents].filter(([name]) => !wanted.some((host) => host.name === name));
-    for (const [name] of gone) this.#agents.delete(name);
-    await Promise.all(gone.map(([, agent]) => agent.stop()));
+    const gone = [...this.#agents.values()].filter(
+      ({ host }) => !wanted.some((other) => other.name === host.name && isSameForAgent(host, other)),
+    );
+    for (const { host } of gone) this.#agents.delete(host.name);
+    await Promise.all(gone.map(({ agent }) => agent.stop()));
 
     const fresh = wanted.filter(({ name }) => !this.#agents.has(name));
     await this.#endOrphans(fresh);
     for (const host of fresh) {
       log.info('keeping the agent of a host running', { host: host.name });
-      this.#agents.set(host.name, this.#keep(host));
+      this.#agents.set(host.name, { host, agent: this.#keep(host) });
     }
   }
 

@@ -44,5 +44,26 @@ async function removePod(client: Client, { metadata: { namespace = '', name, uid
   }
 }
 
+/**
+ * Of the hosts of a lab, those that are Ready.
+ * @param since from when on the agent of a host must have been heard of: a Node says for some seconds how its host was before
+ */
+export async function readyHosts(
+  client: Client,
+  lab: string,
+  since: ReadonlyMap<string, number>,
+): Promise<ReadonlySet<string>> {
+  const { items } = await client.snapshot(Node, { labelSelector: `${LAB_LABEL}=${lab}` });
+  const heard = since.size === 0 ? new Map<string, number>() : await lastHeard(client);
+  const isNews = (name: string): boolean => (heard.get(name) ?? 0) >= (since.get(name) ?? 0);
+  const names = items.filter(isReady).map(({ metadata }) => metadata.name);
+  return new Set(names.filter(isNews));
+}
+
+async function lastHeard(client: Client): Promise<Map<string, number>> {
+  const { items } = await client.snapshot(Lease, { namespace: 'kube-node-lease' });
+  return new Map(items.map(({ metadata, spec }) => [metadata.name, Date.parse(spec?.renewTime ?? '') || 0]));
+}
+
 export const isReady = (node: Node | undefined): boolean =>
   node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;

@@ -5,7 +5,7 @@ import { setBridgeVlans } from '../../linux/bridge-vlans.ts';
 import { changeLink, type Link } from '../../linux/links.ts';
 import { Netlink } from '../../linux/netlink/connection.ts';
 import { inNetworkNamespace, withDescriptor } from '../../linux/network-namespace.ts';
-import { type PortRules, setPortRules } from '../../linux/port-rules.ts';
+import { type PortRules, removePortRules, setPortRules } from '../../linux/port-rules.ts';
 import { OUR_ROUTES, putRoute } from '../../linux/routes.ts';
 import { shapeLink } from '../../linux/shaping.ts';
 import { MANAGEMENT_LINK } from '../document/names.ts';
@@ -38,7 +38,9 @@ export function makeNetwork(plan: LabPlan, faults: LabFaults): void {
       }),
     ),
   );
-  setPortRules(among, rulesOf(ports, switches));
+  const rules = rulesOf(ports, switches);
+  setPortRules(among, rules);
+  for (const { port } of ports) if (!rules.some(({ link }) => link === port.index)) removePortRules(among, port.index);
   for (const { host, link, port } of ports) changeLink(among, port.index, { up: hasCarrier(faults, host.name, link) });
 }
 

@@ -6,6 +6,7 @@ import {
   networkNamespacePath,
   removeNetworkNamespace,
 } from '../../linux/network-namespace.ts';
+import type { Changes } from '../plan/changes.ts';
 import type { LabPlan, PlannedHost } from '../plan/lab-plan.ts';
 import { deleteManagementLink } from './management.ts';
 
@@ -15,6 +16,15 @@ export function removeNetwork(plan: LabPlan): void {
   removeNetworkNamespace(plan.namespace);
   using machine = new Netlink();
   deleteManagementLink(machine, plan.name, plan.management.bridge);
+}
+
+/** Links of hosts that stay, and switches. */
+export function removeParts({ namespace }: LabPlan, { links, switches }: Pick<Changes, 'links' | 'switches'>): void {
+  const file = networkNamespacePath(namespace);
+  if (!isNetworkNamespace(file)) return;
+  using among = inNetworkNamespace(file, () => new Netlink());
+  for (const name of [...links.map(({ link }) => link.port), ...switches.map((each) => each.name)])
+    deleteLink(among, name);
 }
 
 /** Its links are gone with it, and those at their other ends. The kernel would do it too, but when it has time. */

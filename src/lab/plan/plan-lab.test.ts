@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { Prefix } from '../../api/prefix.ts';
-import { changesBetween, goneHosts } from './changes.ts';
+import { changesBetween, goneHosts, goneNodes, isSameForAgent } from './changes.ts';
 import type { LabPlan } from './lab-plan.ts';
 import { planned, planning } from './planned.fixture.ts';
 
@@ -124,7 +124,12 @@ hosts: { a: { links: { every: rack, some: { switch: rack, vlans: [21] }, one: { 
   test('has no room for more hosts than the management network', () => {
     const hosts = Array.from({ length: 14 }, (_, i) => `h${i}`).join(', ');
     const result = planning(`lab: l\nhosts: [${hosts}]`, '10.0.0.0/28');
-    assert.ok('faults' in result && /the management network, has no address left for h13/.test(result.faults.join()));
+    assert.ok(
+      'faults' in result &&
+        /the management network, has addresses for 13 hosts, and there are 14: say a larger one/.test(
+          result.faults.join(),
+        ),
+    );
   });
 });
 
@@ -229,7 +234,7 @@ describe('every plan', () => {
         const plan = planned(text);
         const kept = JSON.parse(JSON.stringify(plan));
         assert.deepStrictEqual(planned(text), kept);
-        assert.deepEqual(changesBetween(kept, plan), { hosts: [], isWhole: false });
+        assert.deepEqual(changesBetween(kept, plan), NOTHING);
       }),
     );
   });
@@ -241,7 +246,7 @@ describe('every plan', () => {
         const document = JSON.parse(text);
         document.hosts['one-more'] = { links: {} };
         const after = planned(JSON.stringify(document));
-        assert.deepEqual(changesBetween(before, after), { hosts: [], isWhole: false });
+        assert.deepEqual(changesBetween(before, after), NOTHING);
         assert.deepEqual(
           goneHosts(after, before).map(({ name }) => name),
           ['one-more'],
@@ -267,28 +272,57 @@ describe('every plan', () => {
   });
 });
 
-describe('what changes between two plans', () => {
+describe('what has to go before a lab becomes what another plan says', () => {
   const text = (hosts: string, switches = 'rack: { subnet: 10.0.0.0/24 }') =>
     planned(`lab: l\nswitches: { ${switches} }\nhosts: ${hosts}`);
-  const names = ({ hosts }: { hosts: readonly { name: string }[] }) => hosts.map(({ name }) => name);
+  const names = (things: readonly { name: string }[]) => things.map(({ name }) => name);
+  const told = (before: LabPlan, after: LabPlan) => {
+    const { hosts, links, switches, isWhole } = changesBetween(before, after);
+    assert.equal(isWhole, false);
+    const plugs = links.map(({ host, link }) => `${host.name}:${link.name}`);
+    return { hosts: names(hosts), links: plugs, switches: names(switches) };
+  };
 
-  test('is each host that is another or gone', () => {
-    const before = text('{ a: , b: , c: }');
-    const after = text('{ a: , b: { links: { rack: 10.0.0.50 } } }');
-    assert.deepEqual(names(changesBetween(before, after)), ['b', 'c']);
-    assert.deepEqual(
-      goneHosts(before, after).map(({ name }) => name),
-      ['c'],
-    );
+  test('is each host that is gone, is no Node any more, or to which others route by another address', () => {
+    const before = text('{ a: , b: , c: , d: }');
+    const after = text('{ a: , b: { links: { rack: 10.0.0.50 } }, c: { agent: false } }');
+    assert.deepEqual(told(before, after), { hosts: ['b', 'c', 'd'], links: [], switches: [] });
+    assert.deepEqual(names(goneHosts(before, after)), ['d']);
+    assert.deepEqual(names(goneNodes(before, after)), ['c', 'd']);
   });
 
-  test('is everything when a switch or the management network is another', () => {
+  test('is nothing of a host whose labels, taints, resources or rates are others, though its agent may have to know', () => {
+    const before = text('{ a: { links: { eth0: { switch: rack, loss: 1% } } }, b: }');
+    const slow = text(
+      '{ a: { links: { eth0: { switch: rack, rate: 1mbit } }, labels: { x: y }, taints: [z:NoSchedule] }, b: }',
+    );
+    const small = text('{ a: { links: { eth0: rack }, resources: { cpu: 1 } }, b: }');
+    for (const after of [slow, small]) assert.deepEqual(told(before, after), { hosts: [], links: [], switches: [] });
+    const [was, isSlow, isSmall] = [before, slow, small].map(({ hosts }) => hosts[0]);
+    assert.ok(was !== undefined && isSlow !== undefined && isSmall !== undefined);
+    assert.equal(isSameForAgent(was, isSlow), true);
+    assert.equal(isSameForAgent(was, isSmall), false);
+  });
+
+  test('is a link that is gone or is plugged in elsewhere, and not the host', () => {
+    const switches = 'rack: { subnet: 10.0.0.0/24 }, one: , two: ';
+    const before = text('{ a: { links: { e: rack, f: one, g: one } } }', switches);
+    const after = text('{ a: { links: { e: rack, f: two, h: one } } }', switches);
+    assert.deepEqual(told(before, after), { hosts: [], links: ['a:f', 'a:g'], switches: [] });
+  });
+
+  test('is a switch that is gone or knows of VLANs now, with what is plugged into it, and nothing for one that is new', () => {
+    const before = text('{ a: , b: { links: [rack] } }', 'rack: { subnet: 10.0.0.0/24 }, spare: , old: ');
+    const after = text('{ a: , b: { links: [rack] } }', 'rack: { subnet: 10.0.0.0/24 }, spare: { vlans: [5] }, new: ');
+    assert.deepEqual(told(before, after), { hosts: [], links: ['a:spare', 'a:old'], switches: ['spare', 'old'] });
+  });
+
+  test('is everything when the network to the API is another', () => {
     const before = text('[a, b]');
-    assert.deepEqual(names(changesBetween(before, text('[a, b]', 'rack: { subnet: 10.0.0.0/24, mtu: 9000 }'))), [
-      'a',
-      'b',
-    ]);
     const moved = planned('lab: l\nswitches: { rack: { subnet: 10.0.0.0/24 } }\nhosts: [a, b]', '198.19.0.0/24');
-    assert.equal(changesBetween(before, moved).isWhole, true);
+    const { hosts, switches, isWhole } = changesBetween(before, moved);
+    assert.deepEqual([names(hosts), names(switches), isWhole], [['a', 'b'], ['rack'], true]);
   });
 });
+
+const NOTHING = { hosts: [], links: [], switches: [], isWhole: false };

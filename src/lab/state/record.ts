@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { isNetworkNamespace, networkNamespacePath } from '../../linux/network-namespace.ts';
 import { type LabFaults, NO_FAULTS } from '../faults.ts';
 import type { LabPlan } from '../plan/lab-plan.ts';
 import { LABS, LabPlaces } from './places.ts';
@@ -28,6 +29,14 @@ export function readRecord(lab: string): LabRecord | undefined {
 export function writeRecord(record: LabRecord): void {
   writeJson(new LabPlaces(record.plan.name).record, record);
 }
+
+/** Whether there is nothing of it but what is on disks, as after a reboot. */
+export const isGone = ({ plan, complete }: LabRecord): boolean =>
+  complete && !isNetworkNamespace(networkNamespacePath(plan.namespace));
+
+/** What brings it back, or finishes it. What was read from a pipe has been kept. */
+export const upCommand = ({ plan, file }: LabRecord): string =>
+  `netloom lab up ${file.startsWith('/') ? file : new LabPlaces(plan.name).document}`;
 
 export function readFaults(lab: string): LabFaults {
   return readJson<LabFaults>(new LabPlaces(lab).faults) ?? NO_FAULTS;

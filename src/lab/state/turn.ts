@@ -49,11 +49,14 @@ function lockIn(folder: string, file: string): ReturnType<typeof lockFile> | und
   }
 }
 
+/** And the one above it, which is ours as well. */
 export function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // Others have something there, or it is gone already.
+  for (const each of [folder, path.dirname(folder)]) {
+    try {
+      rmdirSync(each);
+    } catch {
+      // Others have something there, or it is gone already.
+    }
   }
 }
 

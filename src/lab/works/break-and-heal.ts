@@ -5,7 +5,7 @@ import { LabError } from '../lab-error.ts';
 import { makeNetwork } from '../network/make-network.ts';
 import type { LabPlan, PlannedHost } from '../plan/lab-plan.ts';
 import { LabPlaces } from '../state/places.ts';
-import { readFaults, readRecord, writeFaults } from '../state/record.ts';
+import { isGone, type LabRecord, readFaults, readRecord, upCommand, writeFaults } from '../state/record.ts';
 import { takeTurn } from '../state/turn.ts';
 import { clearHosts } from './clear-host.ts';
 import { tellKeeper } from './keeping.ts';
@@ -66,6 +66,7 @@ async function change(
   using _ = await takeTurn(new LabPlaces(lab).turn, { clock });
   const record = readRecord(lab);
   if (record === undefined) throw new LabError(`there is no lab ${lab}`);
+  if (isGone(record)) throw new LabError(goneSentence(record));
   const { plan } = record;
   const before = readFaults(lab);
   const faults = decide(plan, before);
@@ -79,6 +80,10 @@ async function change(
   makeNetwork(plan, faults);
   tellKeeper(lab);
 }
+
+/** For somebody who wants something of it. */
+export const goneSentence = (record: LabRecord): string =>
+  `nothing of the lab ${record.plan.name} is there, as after a reboot: "${upCommand(record)}" brings it back`;
 
 export function hostOf({ name, hosts }: LabPlan, host: string): PlannedHost {
   const found = hosts.find((each) => each.name === host);

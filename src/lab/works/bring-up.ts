@@ -6,10 +6,11 @@ import type { LabDocument } from '../document/lab-document.ts';
 import { readLabDocument } from '../document/read-document.ts';
 import { NO_FAULTS } from '../faults.ts';
 import { announceNode, withdrawNode } from '../hosts/nodes.ts';
+import { isAgentOf, RunningProcesses } from '../hosts/processes.ts';
 import { LabError } from '../lab-error.ts';
 import { makeNetwork } from '../network/make-network.ts';
-import { removeNetwork } from '../network/remove-network.ts';
-import { changesBetween, goneHosts } from '../plan/changes.ts';
+import { removeNetwork, removeParts } from '../network/remove-network.ts';
+import { type Changes, changesBetween, goneHosts, goneNodes } from '../plan/changes.ts';
 import type { LabPlan, PlannedHost } from '../plan/lab-plan.ts';
 import { EVERYBODYS_TURN, LabPlaces } from '../state/places.ts';
 import { type LabRecord, readRecord, readRecords, writeFaults, writeRecord } from '../state/record.ts';
@@ -32,21 +33,27 @@ export interface BringUpOptions {
   readonly system: System;
 }
 
+export interface BroughtUp {
+  readonly record: LabRecord;
+  /** host → when its agent was to be started, for those that had none */
+  readonly started: ReadonlyMap<string, number>;
+}
+
 /**
  * Makes a lab what its document says, whatever is there of it: nothing yet, half of it, something else, or all of it already, and
  * then nothing is disturbed. What was cut is whole again, and who was dead lives. Nothing is made before everything is known to fit.
  */
-export async function bringUp(options: BringUpOptions): Promise<LabRecord> {
+export async function bringUp(options: BringUpOptions): Promise<BroughtUp> {
   const document = await possibleDocument(options);
   using _ = await takeTurn(new LabPlaces(document.name).turn, {
     clock: options.system,
     waiting: (who) => options.say(`waiting for process ${who ?? '?'}, which works on the lab ${document.name}`),
   });
   const record = await claim(document, options);
-  await make(record, options);
+  const started = await make(record, options);
   const complete = { ...record, complete: true };
   writeRecord(complete);
-  return complete;
+  return { record: complete, started };
 }
 
 async function possibleDocument({ file, text }: BringUpOptions): Promise<LabDocument> {
@@ -74,29 +81,47 @@ async function claim(document: LabDocument, options: BringUpOptions): Promise<La
 /** What is to become something else is taken away first. Until it is, the record knows of it. */
 async function removeChanged(before: LabRecord, after: LabPlan, { api, system, say }: BringUpOptions): Promise<void> {
   const { name } = before.plan;
-  const { hosts, isWhole } = changesBetween(before.plan, after);
-  if (hosts.length === 0 && !isWhole) return;
-  if (before.complete) say(`making anew: ${hosts.map((host) => host.name).join(', ')}`);
-  writeFaults(name, { cut: [], dead: hosts.map((host) => host.name) });
-  tellKeeper(name);
-  await clearHosts(before.plan, hosts, system);
-  if (isWhole) removeNetwork(before.plan);
-  for (const host of goneHosts(before.plan, after)) {
-    if (api !== undefined) await withdrawNode(api.client, name, host);
-    rmSync(new LabPlaces(name).host(host.name).state, { recursive: true, force: true });
+  const changes = changesBetween(before.plan, after);
+  const { hosts, isWhole } = changes;
+  const gone = goneHosts(before.plan, after);
+  if (before.complete) sayChanges(changes, gone, say);
+  if (hosts.length > 0) {
+    writeFaults(name, { cut: [], dead: hosts.map((host) => host.name) });
+    tellKeeper(name);
+    await clearHosts(before.plan, hosts, system);
   }
+  if (isWhole) removeNetwork(before.plan);
+  else removeParts(before.plan, changes);
+  if (api !== undefined) {
+    for (const host of goneNodes(before.plan, after)) await withdrawNode(api.client, name, host);
+  }
+  for (const host of gone) rmSync(new LabPlaces(name).host(host.name).state, { recursive: true, force: true });
 }
 
-async function make({ plan }: LabRecord, { api, system, say, startKeeper: start }: BringUpOptions): Promise<void> {
+function sayChanges({ hosts, links }: Changes, gone: readonly PlannedHost[], say: (sentence: string) => void): void {
+  const others = hosts.filter((host) => !gone.includes(host));
+  if (gone.length > 0) say(`removing: ${gone.map(({ name }) => name).join(', ')}`);
+  if (others.length > 0) say(`making anew: ${others.map(({ name }) => name).join(', ')}`);
+  if (links.length > 0) say(`plugging anew: ${links.map(({ host, link }) => `${host.name}:${link.name}`).join(', ')}`);
+}
+
+async function make(
+  { plan }: LabRecord,
+  { api, system, say, startKeeper: start }: BringUpOptions,
+): Promise<BroughtUp['started']> {
   const places = new LabPlaces(plan.name);
   writeFaults(plan.name, NO_FAULTS);
   makeNetwork(plan, NO_FAULTS);
   say(`network: ${plan.hosts.length} hosts, ${plan.switches.length} switches`);
-  if (api === undefined) return;
+  if (api === undefined) return new Map();
   const withAgents = plan.hosts.filter(({ agent }) => agent);
   await Promise.all(withAgents.map((host) => introduce(plan, host, { api, places, system })));
   say(`agents: ${withAgents.length} known to ${api.connection.server}`);
+  const running = new RunningProcesses();
+  const now = system.now();
+  const fresh = withAgents.filter((host) => !running.inHost({ host }).some(isAgentOf(host)));
   await startKeeper(plan.name, () => start(plan.name), system);
+  return new Map(fresh.map(({ name }) => [name, now]));
 }
 
 /** Makes a host known to the API, as which its agent then speaks: it never sees the credentials of who made the lab. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Net, net, world } from '../../test/simulation/world.ts';
 import { isConflict } from './client.ts';
-import { isObserved, nextStatus, writeStatus } from './status.ts';
+import { isObserved, nextStatus, saysStatus, writeStatus } from './status.ts';
 
 describe('writing a status', () => {
   it('writes what differs, and asks nothing of the server when nothing does', async () => {
@@ -14,6 +14,18 @@ describe('writing a status', () => {
     assert.equal(api.requests.get('patch nets'), 1);
     const third = await writeStatus(client, Net, second, { state: 'down' });
     assert.deepEqual(third.status, { state: 'down' });
+  });
+
+  it('takes a field that the server says is null for one that is not there, and writes nothing', async () => {
+    const { client, api } = world();
+    const object = await client.create(Net, net('a'));
+    const addresses: { ip: string; until?: null }[] = [{ ip: '10.0.0.1', until: null }];
+    const told = { ...object, status: { state: 'up', addresses } };
+    const same = { state: 'up', addresses: [{ ip: '10.0.0.1' }] };
+    assert.equal(saysStatus(told, same), true);
+    assert.equal(await writeStatus(client, Net, told, same), told);
+    assert.equal(api.requests.get('patch nets'), undefined);
+    assert.equal(saysStatus(told, { ...same, state: 'down' }), false);
   });
 
   it('is refused when the object was changed since it was read', async () => {

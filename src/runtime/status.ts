@@ -16,11 +16,17 @@ export async function writeStatus<T extends ApiObject>(
   object: T,
   status: StatusOf<T>,
 ): Promise<T> {
-  const changes = mergePatch(plain(statusIn(object)), plain(status));
+  const changes = changesOf(object, status);
   if (changes === undefined) return object;
   const metadata = { resourceVersion: object.metadata.resourceVersion };
   return client.patch(kind, refOf(object), { merge: { metadata, status: changes } }, 'status');
 }
+
+/** Whether there is nothing to write. Servers differ in which fields without a value they leave out and which are null. */
+export const saysStatus = <T extends ApiObject>(object: T, status: StatusOf<T>): boolean =>
+  changesOf(object, status) === undefined;
+
+const changesOf = (object: ApiObject, status: unknown) => mergePatch(plain(statusIn(object)), plain(status));
 
 /** The status as it is, changed in some fields, and marked as being about the object as it is now. */
 export const nextStatus = <T extends ApiObject, Changes extends object>(

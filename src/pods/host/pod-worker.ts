@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { Pod, type PodStatus } from '../../api/core/pod.ts';
-import { equalJson, type Json } from '../../api/json.ts';
+import { equalJson } from '../../api/json.ts';
 import { isConflict, isMissing } from '../../runtime/client.ts';
 import type { Cancel } from '../../runtime/clock.ts';
 import { asError, isFaultOfOurs, type Log } from '../../runtime/log.ts';
 import { refOf } from '../../runtime/ref.ts';
-import { writeStatus } from '../../runtime/status.ts';
+import { saysStatus, writeStatus } from '../../runtime/status.ts';
 import { isFinished } from '../pod-state.ts';
 import type { HostParts } from './host-parts.ts';
 import { PodContainers } from './pod-containers.ts';
@@ -204,7 +204,7 @@ export class PodWorker implements HostedPod {
   }
 
   #write(status: PodStatus): void {
-    if (this.#state !== 'in the API' || says(this.#pod, status)) return;
+    if (this.#state !== 'in the API' || saysStatus(this.#pod, status)) return;
     this.#tasks.begin('status', async () => {
       try {
         this.become(await writeStatus(this.#parts.client, Pod, this.#pod, status));
@@ -244,7 +244,7 @@ export class PodWorker implements HostedPod {
       default:
         // Not while something is being made, and only after everybody could read how it ended.
         if (this.#tasks.isUnderWay('sandbox') || this.#tasks.isUnderWay('volumes')) return;
-        if (this.#state === 'in the API' && !says(this.#pod, status)) return;
+        if (this.#state === 'in the API' && !saysStatus(this.#pod, status)) return;
         this.#tasks.begin(step.do, () => (step.do === 'release' ? this.#release() : this.#remove()));
     }
   }
@@ -338,8 +338,3 @@ function isOlder(pod: Pod, than: Pod): boolean {
 /** What the pod's own volumes may tell of it is different. */
 const tellsOtherwise = ({ metadata: now }: Pod, { metadata: before }: Pod): boolean =>
   !equalJson(now.labels, before.labels) || !equalJson(now.annotations, before.annotations);
-
-const says = (pod: Pod, status: PodStatus): boolean => equalJson(plain(pod.status), plain(status));
-
-/** As it is on the wire. */
-const plain = (status: PodStatus | undefined): Json => JSON.parse(JSON.stringify(status ?? {})) as Json;

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { customResourceDefinitions } from './generated-crds.ts';
+import { roles } from './generated-roles.ts';
 import { root } from './source-files.ts';
 
 /** A folder that is written by a program and by nobody else. */
@@ -11,7 +12,7 @@ export interface GeneratedFolder {
   readonly files: () => ReadonlyMap<string, string>;
 }
 
-export const generatedFolders: readonly GeneratedFolder[] = [customResourceDefinitions];
+export const generatedFolders: readonly GeneratedFolder[] = [customResourceDefinitions, roles];
 
 /** The files that differ from what their generator would write now, are missing, or should not be there. */
 export function staleFiles({ folder, files }: GeneratedFolder, base = root): string[] {

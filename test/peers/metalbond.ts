@@ -1,54 +1,20 @@
-import { execFile, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import { homedir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { promisify } from 'node:util';
+import { freePort } from './free-port.ts';
+import { GoPrograms } from './go-programs.ts';
 
-const source = path.join(import.meta.dirname, 'metalbond');
+/** The server of metalbond, and a host that uses its library. Building them takes a minute the first time. */
+const metalbond = new GoPrograms({
+  source: path.join(import.meta.dirname, 'metalbond'),
+  packages: { server: 'github.com/ironcore-dev/metalbond/cmd', host: '.' },
+});
 
-/** Where the programs are: the server of metalbond, and a host that uses its library. */
-export interface Metalbond {
-  readonly server: string;
-  readonly host: string;
-}
-
-const cache = path.join(process.env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'netloom', 'peers');
-const directory = path.join(cache, `metalbond-${fingerprint()}`);
-const programs: Metalbond = { server: path.join(directory, 'metalbond'), host: path.join(directory, 'host') };
-const isBuilt = (): boolean => existsSync(programs.server) && existsSync(programs.host);
-
-/** Why it can neither be found nor built here; false: it can. Where everything is expected to be there, it is built. */
-export function metalbondIsMissing(): string | false {
-  const hasGo = (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(path.join(folder, 'go')));
-  return isBuilt() || hasGo || process.env['CI'] !== undefined ? false : 'there is no Go here to build metalbond with';
-}
-
-/**
- * Builds metalbond from its Go modules, whose checksums are pinned beside the source. The first time that takes a minute
- * and needs the network; later the programs are found in the user's cache.
- */
-export async function buildMetalbond(): Promise<Metalbond> {
-  if (isBuilt()) return programs;
-  const unfinished = path.join(cache, `metalbond-${process.pid}-unfinished`);
-  mkdirSync(unfinished, { recursive: true });
-  const env = { ...process.env, GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local', CGO_ENABLED: '0' };
-  const build = (output: string, what: string) =>
-    promisify(execFile)('go', ['build', '-o', path.join(unfinished, output), what], { cwd: source, env });
-  await build('metalbond', 'github.com/ironcore-dev/metalbond/cmd');
-  await build('host', '.');
-  // Another test may have been faster: what it has built is the same.
-  if (!existsSync(directory)) renameSync(unfinished, directory);
-  return programs;
-}
-
-function fingerprint(): string {
-  const hash = createHash('sha256');
-  for (const name of readdirSync(source).sort()) hash.update(readFileSync(path.join(source, name)));
-  return hash.digest('hex').slice(0, 12);
-}
+/** Where the programs are. */
+export type Metalbond = typeof metalbond.paths;
+export const metalbondIsMissing = (): string | false => metalbond.areMissing();
+export const buildMetalbond = (): Promise<Metalbond> => metalbond.build();
 
 /** A running program of metalbond and what it has printed. */
 export class MetalbondProcess {
@@ -103,22 +69,13 @@ export class MetalbondProcess {
 
 /** Starts the server of metalbond; resolves when it listens. */
 export async function startMetalbondServer(programs: Metalbond, options: readonly string[] = []) {
-  const port = await freePort();
+  const port = await freePort('::1');
   const process = new MetalbondProcess(programs.server, ['server', '--listen', `[::1]:${port}`, ...options]);
   for (let attempts = 0; !(await answers(port)); attempts += 1) {
     if (attempts > 1000) throw new Error(`metalbond does not listen: ${process.errors.join('\n')}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   return { address: `[::1]:${port}`, process };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '::1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('a TCP server listens on a port');
-  return address.port;
 }
 
 const answers = (port: number): Promise<boolean> =>

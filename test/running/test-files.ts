@@ -8,9 +8,14 @@ import { Outcomes } from './outcomes.ts';
 import { processesOf, send } from './processes.ts';
 import type { FileOutcome, Report } from './report.ts';
 
+/** What takes a Kubernetes cluster: not to be had everywhere, nor within minutes. */
+const ON_A_CLUSTER = 'test/cluster/';
+
 /** Every file of tests, those that cross folders first: they take the longest, and others fill up beside them. */
-export function testFiles(): { file: string; source: string }[] {
-  return sourceFiles('test', 'src', 'tools', 'bench').filter(({ file }) => file.endsWith('.test.ts'));
+export function testFiles(tier: 'everywhere' | 'cluster' = 'everywhere'): { file: string; source: string }[] {
+  return sourceFiles('test', 'src', 'tools', 'bench').filter(
+    ({ file }) => file.endsWith('.test.ts') && file.startsWith(ON_A_CLUSTER) === (tier === 'cluster'),
+  );
 }
 
 export interface RunOptions {

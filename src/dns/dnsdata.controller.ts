@@ -8,7 +8,7 @@ import { fingerprint } from './fingerprint.ts';
 import { hostsFile, leftOut, textOf, textOfLine } from './hosts-file.ts';
 import { byController, HOSTS_LABEL, labelsOf, selectorValue } from './names.ts';
 import { somebodyElses } from './ownership.ts';
-import { shards } from './shards.ts';
+import { losersLast, shards } from './shards.ts';
 
 /** Writes the hosts of a DNSData into ConfigMaps, where DNSMasqs look for them. */
 export const dnsData = (): Controller =>
@@ -25,31 +25,41 @@ export const dnsData = (): Controller =>
     async reconcile(object, context) {
       const { lines, faults } = hostsFile(object.spec.hosts ?? []);
       const parts = shards(lines, {
+        // A host that gets another address stays in its ConfigMap.
         keyOf: ({ names }) => names[0] ?? '',
         sizeOf: (line) => textOfLine(line).length,
         limit: LARGEST_CONFIG_MAP,
       });
       const { namespace = '' } = object.metadata;
-      const names = parts.map((_, i) => configMapName(object, i));
-      const hashes: [string, string][] = [];
-      for (const [i, part] of parts.entries()) {
-        const name = names[i] ?? '';
-        const holder = somebodyElses(object, context.caches.of(ConfigMap).get({ namespace, name }));
+      const texts = parts.map(textOf);
+      const names = texts.map((_, i) => configMapName(object, i));
+      const found = names.map((name) => context.caches.of(ConfigMap).get({ namespace, name }));
+      for (const [i, name] of names.entries()) {
+        const holder = somebodyElses(object, found[i]);
         if (holder !== undefined) return wait({ status: withoutConfigMap(object, `${name} ${holder}`, context) });
-        const data = { [i === 0 ? object.metadata.name : name]: textOf(part) };
-        await context.children.apply(ConfigMap, { metadata: metadataOf(object, name), data }, object);
-        hashes.push([name, fingerprint(data)]);
+      }
+      const configMaps = texts.map((text, i) => ({
+        metadata: metadataOf(object, names[i] ?? ''),
+        data: { [keyOf(object, i)]: text },
+      }));
+      const former = found.map((configMap, i) => configMap?.data?.[keyOf(object, i)] ?? '');
+      for (const i of losersLast(former, texts)) {
+        await context.children.apply(ConfigMap, configMaps[i] ?? { metadata: { name: '' } }, object);
       }
       await removeSurplus(object, new Set(names), context);
-      return done({ status: statusOf(object, faults, fingerprint(hashes), context) });
+      const hash = fingerprint(configMaps.map(({ metadata, data }) => [metadata.name, fingerprint(data)]));
+      return done({ status: statusOf(object, faults, hash, context) });
     },
   });
 
-/** A ConfigMap may have 1 MiB; half of that leaves room for everything around it. */
-const LARGEST_CONFIG_MAP = 512 * 1024;
+/** A ConfigMap may have 1 MiB. But who changes one record sends, stores and reads the whole of the one that it is in. */
+const LARGEST_CONFIG_MAP = 64 * 1024;
 
 const configMapName = ({ metadata: { name } }: DNSData, shard: number): string =>
   shard === 0 ? name.toLowerCase() : `${name.toLowerCase()}-shard-${shard}`;
+
+const keyOf = (object: DNSData, shard: number): string =>
+  shard === 0 ? object.metadata.name : configMapName(object, shard);
 
 const metadataOf = (object: DNSData, name: string) => ({
   name,

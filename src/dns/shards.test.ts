@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { shards } from './shards.ts';
+import { losersLast, shards } from './shards.ts';
 
 const cut = (items: readonly string[], limit: number): string[][] =>
   shards(items, { keyOf: (item) => item, sizeOf: (item) => item.length, limit });
@@ -32,5 +32,23 @@ describe('shards', () => {
     for (const part of before) assert.ok(part.join('').length < 64 * 1024);
     const after = cut([...items, '10.9.9.9 one-more.example.com'], 64 * 1024);
     assert.equal(after.filter((part, i) => part.length !== before[i]?.length).length, 1);
+  });
+
+  it('are written so that no line is missing meanwhile, when there are more or fewer of them', () => {
+    const items = Array.from({ length: 1_000 }, (_, i) => `host-${i}\n`);
+    const text = (parts: string[][]): string[] => parts.map((part) => part.join(''));
+    const [few, many] = [text(cut(items, 8 * 1024)), text(cut(items, 1024))];
+    assert.ok(few.length < many.length);
+    for (const [before, after] of [
+      [few, many],
+      [many, few],
+    ] as const) {
+      const written = [...before];
+      for (const i of losersLast(before, after)) {
+        written[i] = after[i] ?? '';
+        const there = new Set(written.join('').split('\n'));
+        assert.ok(items.every((item) => there.has(item.trim())));
+      }
+    }
   });
 });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { spread } from './spread.ts';
 
 /**
  * Spreads items over as few shards as keep each below `limit`. An item's shard follows from its key alone, so a change
@@ -13,8 +13,20 @@ export function shards<T>(
   let count = 1;
   while (total > (count === 1 ? limit : (limit / 2) * count)) count *= 2;
   const result: T[][] = Array.from({ length: count }, () => []);
-  for (const item of items) result[count === 1 ? 0 : shardOf(keyOf(item), count)]?.push(item);
+  for (const item of items) result[count === 1 ? 0 : spread(keyOf(item), count)]?.push(item);
   return result;
 }
 
-const shardOf = (key: string, count: number): number => createHash('sha1').update(key).digest().readUInt32BE() % count;
+/**
+ * In which order shards are written, so that nobody who reads meanwhile misses a line that goes from one to another: those that
+ * only gain lines come first.
+ */
+export function losersLast(before: readonly string[], after: readonly string[]): number[] {
+  const loses = after.map((text, i) => text !== before[i] && losesLines(before[i] ?? '', text));
+  return [...after.keys()].sort((a, b) => Number(loses[a]) - Number(loses[b]));
+}
+
+function losesLines(before: string, after: string): boolean {
+  const kept = new Set(after.split('\n'));
+  return before.split('\n').some((line) => !kept.has(line));
+}

@@ -174,20 +174,20 @@ describe('names on the real engine, with a real dnsmasq', () => {
     const asking = (async () => {
       while (!isOver) answers.add(await answer(port, steady));
     })();
-    for (const shift of [0, 1, 5_000]) {
-      await client.apply(DNSData, hosts('many', many(shift)));
-      const [wanted = ''] = many(shift).at(-1) ?? [];
-      const seen = await eventually(
-        () => answer(port, 'many-4999.example.com'),
-        (found) => found === wanted,
-      );
-      assert.equal(seen, wanted);
-      // All of them changed in one moment.
-      assert.equal(await answer(port, 'many-0.example.com'), many(shift)[0]?.[0]);
-      assert.equal(await answer(port, 'many-2500.example.com'), many(shift)[2_500]?.[0]);
+    try {
+      for (const shift of [0, 1, 5_000]) {
+        await client.apply(DNSData, hosts('many', many(shift)));
+        for (const i of [0, 2_500, 4_999]) {
+          await eventually(
+            () => answer(port, `many-${i}.example.com`),
+            (found) => found === many(shift)[i]?.[0],
+          );
+        }
+      }
+    } finally {
+      isOver = true;
+      await asking;
     }
-    isOver = true;
-    await asking;
     assert.deepEqual([...answers], ['10.0.5.1']);
     await client.delete(DNSData, { namespace: NAMESPACE, name: 'many' });
   });

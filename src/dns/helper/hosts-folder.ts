@@ -1,4 +1,14 @@
-import { mkdir, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -6,22 +16,29 @@ import { join } from 'node:path';
  * renaming. What dnsmasq notices is the renaming of a link: then it forgets what that file said, and reads it again, between two
  * answers. A file that is exchanged behind its link goes unnoticed, until dnsmasq is told to read everything anew; so many files
  * change in one moment, and in a fraction of the time.
+ *
+ * Everything here blocks: thousands of small files are written in a fraction of the time that so many promises would take.
  */
 export class HostsFolder {
   readonly #folder: string;
   /** What the files hold. */
   readonly #written = new Map<string, string>();
-  #rereads = 0;
-
-  private constructor(folder: string) {
-    this.#folder = folder;
-  }
+  #rereads: number;
 
   /** What an earlier run has left is taken over. */
-  static async open(folder: string): Promise<HostsFolder> {
-    const opened = new HostsFolder(folder);
-    await opened.#prepare();
-    return opened;
+  constructor(folder: string) {
+    this.#folder = folder;
+    for (const inside of [CONTENT, REREAD]) mkdirSync(this.#path(inside), { recursive: true });
+    for (const inside of ['', CONTENT, REREAD]) rmSync(this.#path(inside, FRESH), { force: true });
+    for (const file of readdirSync(this.#path(CONTENT)).filter(isHosts)) {
+      this.#written.set(file, readFileSync(this.#path(CONTENT, file), 'utf8'));
+    }
+    const links = new Set(readdirSync(folder).filter(isHosts));
+    for (const file of links) if (!this.#written.has(file)) rmSync(this.#path(file));
+    for (const file of this.#written.keys()) if (!links.has(file)) symlinkSync(join(CONTENT, file), this.#path(file));
+    const last = statSync(this.#path(REREAD, SERVERS), { throwIfNoEntry: false });
+    this.#rereads = Math.floor((last?.mtimeMs ?? 0) / 1000);
+    if (last === undefined) this.#reread();
   }
 
   get files(): readonly string[] {
@@ -34,87 +51,66 @@ export class HostsFolder {
   }
 
   /** Each of the files at once, one after the other. */
-  async show(texts: ReadonlyMap<string, string>): Promise<void> {
+  show(texts: ReadonlyMap<string, string>): void {
     for (const [file, text] of texts) {
       if (this.#holds(file, text)) continue;
       if (text === '') {
-        await this.#remove(file);
+        this.#remove(file);
       } else {
-        await this.#write(file, text);
-        await this.#link(file);
+        this.#write(file, text);
+        this.#exchange(this.#path(file), (fresh) => symlinkSync(join(CONTENT, file), fresh));
       }
     }
   }
 
   /** All of the files in the same moment: dnsmasq reads everything anew. */
-  async showTogether(texts: ReadonlyMap<string, string>): Promise<void> {
+  showTogether(texts: ReadonlyMap<string, string>): void {
     for (const [file, text] of texts) {
       if (this.#holds(file, text)) continue;
-      await this.#write(file, text);
+      const isNew = !this.#written.has(file);
+      this.#write(file, text);
       // A new link goes unnoticed as well.
-      await symlink(join(CONTENT, file), this.#path(file)).catch(unlessThere);
+      if (isNew) symlinkSync(join(CONTENT, file), this.#path(file));
     }
-    await this.#reread();
+    this.#reread();
   }
 
   /** Says that everything is here. */
-  async complete(): Promise<void> {
-    await writeFile(this.#path(COMPLETE), '');
-  }
-
-  async #prepare(): Promise<void> {
-    await mkdir(this.#path(CONTENT), { recursive: true });
-    await mkdir(this.#path(REREAD), { recursive: true });
-    for (const file of (await readdir(this.#path(CONTENT))).filter(isHosts)) {
-      this.#written.set(file, await readFile(this.#path(CONTENT, file), 'utf8'));
-    }
-    const links = (await readdir(this.#folder)).filter(isHosts);
-    for (const file of links.filter((each) => !this.#written.has(each))) await rm(this.#path(file));
-    for (const file of this.#written.keys()) {
-      if (!links.includes(file)) await symlink(join(CONTENT, file), this.#path(file));
-    }
-    const last = await stat(this.#path(REREAD, SERVERS)).catch(() => undefined);
-    this.#rereads = Math.floor((last?.mtimeMs ?? 0) / 1000);
-    if (last === undefined) await this.#reread();
+  complete(): void {
+    writeFileSync(this.#path(COMPLETE), '');
   }
 
   #holds(file: string, text: string): boolean {
     return (this.#written.get(file) ?? '') === text;
   }
 
-  async #remove(file: string): Promise<void> {
-    await rm(this.#path(file));
-    await rm(this.#path(CONTENT, file));
+  #remove(file: string): void {
+    rmSync(this.#path(file));
+    rmSync(this.#path(CONTENT, file));
     this.#written.delete(file);
   }
 
-  async #write(file: string, text: string): Promise<void> {
-    await this.#exchange(this.#path(CONTENT, file), (fresh) => writeFile(fresh, text, { mode: 0o644 }));
+  #write(file: string, text: string): void {
+    this.#exchange(this.#path(CONTENT, file), (fresh) => writeFileSync(fresh, text, { mode: 0o644 }));
     this.#written.set(file, text);
-  }
-
-  #link(file: string): Promise<void> {
-    return this.#exchange(this.#path(file), (fresh) => symlink(join(CONTENT, file), fresh));
   }
 
   /**
    * dnsmasq watches a list of name servers, and reads all hosts as well when that is a newer one, in seconds, than the last. The
    * only server in it is none: dnsmasq leaves it out of its own accord.
    */
-  #reread(): Promise<void> {
+  #reread(): void {
     this.#rereads += 1;
-    return this.#exchange(this.#path(REREAD, SERVERS), async (fresh) => {
-      await writeFile(fresh, 'nameserver 0.0.0.0\n', { mode: 0o644 });
-      await utimes(fresh, this.#rereads, this.#rereads);
+    this.#exchange(this.#path(REREAD, SERVERS), (fresh) => {
+      writeFileSync(fresh, 'nameserver 0.0.0.0\n', { mode: 0o644 });
+      utimesSync(fresh, this.#rereads, this.#rereads);
     });
   }
 
-  async #exchange(path: string, make: (fresh: string) => Promise<void>): Promise<void> {
+  #exchange(path: string, make: (fresh: string) => void): void {
     const fresh = join(path, '..', FRESH);
-    // An earlier run may have been ended between the two.
-    await rm(fresh, { force: true });
-    await make(fresh);
-    await rename(fresh, path);
+    make(fresh);
+    renameSync(fresh, path);
   }
 
   #path(...parts: readonly string[]): string {
@@ -134,7 +130,3 @@ const SERVERS = 'servers';
 const isHosts = (name: string): boolean => !name.startsWith('.');
 
 const namesIn = (text: string): number => text.split(' ').length - 1;
-
-function unlessThere(error: Error & { code?: string }): void {
-  if (error.code !== 'EEXIST') throw error;
-}

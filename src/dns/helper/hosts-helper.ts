@@ -28,7 +28,7 @@ export async function keepHosts(options: HostsHelperOptions): Promise<() => Prom
     kind: ConfigMap,
     scope: { namespace, labelSelector: selector },
   });
-  const folder = await HostsFolder.open(options.folder);
+  const folder = new HostsFolder(options.folder);
   const writer = new Writer(hosts, folder, options);
   informer.onChange(({ before, now }) => {
     for (const key of Object.keys(before?.data ?? {})) {
@@ -46,7 +46,7 @@ export async function keepHosts(options: HostsHelperOptions): Promise<() => Prom
   });
   informer.start();
   await informer.whenSynced();
-  await writer.begin();
+  writer.begin();
   log.info('all hosts are here', { folder: options.folder, configMaps: informer.cache.size, names: hosts.size });
   return async () => {
     await informer.stop();
@@ -77,12 +77,12 @@ class Writer {
   }
 
   /** Everything is known. A dnsmasq that runs already may not have heard the last of an earlier run, so it hears all. */
-  async begin(): Promise<void> {
+  begin(): void {
     const { texts } = this.#hosts.takeAll();
     const all = named(texts);
     for (const file of this.#folder.files) if (!all.has(file)) all.set(file, '');
-    await this.#folder.showTogether(all);
-    await this.#folder.complete();
+    this.#folder.showTogether(all);
+    this.#folder.complete();
     this.#hasBegun = true;
     this.wake();
   }
@@ -117,7 +117,7 @@ class Writer {
   async #write({ texts, isTorn }: Changes, signal: AbortSignal): Promise<void> {
     const files = named(texts);
     if (!isTorn && this.#folder.weightOf(files) <= QUICKER_ONE_BY_ONE) return this.#folder.show(files);
-    await this.#folder.showTogether(files);
+    this.#folder.showTogether(files);
     // dnsmasq answers nobody while it reads: in a long row of changes it shall answer for most of the time.
     await sleep(this.#system, this.#hosts.size * REST_PER_NAME, signal);
   }

@@ -1,7 +1,5 @@
 import type { HostsLine } from '../hosts-file.ts';
-
-/** Among so many files the hosts are spread; see ServedHosts. */
-export const MOST_FILES = 2048;
+import { spread } from '../spread.ts';
 
 /** Files whose text is another one now. */
 export interface Changes {
@@ -114,7 +112,7 @@ export class ServedHosts {
     }
     if (!seen.has(address)) {
       const { addresses, names } = this.#kin(address);
-      const file = fileOf(addresses, names);
+      const file = fileOf(addresses, names) ?? spread([...names.keys()].sort()[0] ?? '', filesFor(this.size));
       for (const [, each] of names) {
         if (each.file !== undefined && each.file !== file) this.#isTorn = true;
         each.file = file;
@@ -178,21 +176,27 @@ interface ServedName {
   file: number | undefined;
 }
 
-/** The file where most of them are already; where none is, one that follows from their names. */
-function fileOf(addresses: ReadonlyMap<string, ServedAddress>, names: ReadonlyMap<string, ServedName>): number {
+/** So many names are in a file on average, so few that dnsmasq is quick with one, and so many that there are not too many files. */
+const NAMES_IN_FILE = 24;
+const MOST_FILES = 4096;
+
+function filesFor(names: number): number {
+  let count = 64;
+  while (count < MOST_FILES && names > NAMES_IN_FILE * count) count *= 2;
+  return count;
+}
+
+/** The file where most of them are already; undefined when none is. */
+function fileOf(
+  addresses: ReadonlyMap<string, ServedAddress>,
+  names: ReadonlyMap<string, ServedName>,
+): number | undefined {
   const counts = new Map<number, number>();
   for (const { file } of [...addresses.values(), ...names.values()]) {
     if (file !== undefined) counts.set(file, (counts.get(file) ?? 0) + 1);
   }
   const [first] = [...counts].sort(([a, m], [b, n]) => n - m || a - b);
-  return first?.[0] ?? spread([...names.keys()].sort()[0] ?? '');
-}
-
-/** FNV-1a: the same name is in the same file each time, and the files are equally full. */
-function spread(name: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < name.length; i += 1) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
-  return (hash >>> 0) % MOST_FILES;
+  return first?.[0];
 }
 
 function byAddress(lines: readonly HostsLine[]): Map<string, readonly string[]> {

@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
-import { Resolver } from 'node:dns/promises';
-import { once } from 'node:events';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { ConfigMap } from '../../src/api/core/config.ts';
 import { customResourceDefinition } from '../../src/api/crd.ts';
 import { allKinds } from '../../src/api/kinds.ts';
 import { DNSData } from '../../src/api/network.openstack.org/dnsdata.ts';
 import { DNSMasq } from '../../src/api/network.openstack.org/dnsmasq.ts';
-import { workloadOf } from '../../src/dns/dnsmasq-workload.ts';
 import { keepHosts } from '../../src/dns/helper/hosts-helper.ts';
 import { dnsAdmission, dnsControllers } from '../../src/dns/index.ts';
 import { CustomResourceDefinition } from '../../src/runtime/builtin.ts';
@@ -20,6 +12,7 @@ import { Client } from '../../src/runtime/client.ts';
 import { silentLog } from '../../src/runtime/log.ts';
 import { Manager } from '../../src/runtime/manager.ts';
 import { system } from '../../src/runtime/system.ts';
+import { DnsmasqInTest } from './dnsmasq-in-test.ts';
 import { EngineInTest, eventually } from './engine-in-test.ts';
 
 const NAMESPACE = 'default';
@@ -28,9 +21,7 @@ describe('names on the real engine, with a real dnsmasq', () => {
   let api: EngineInTest;
   let client: Client;
   let manager: Manager;
-  let folder: string;
-  let port: number;
-  let dnsmasq: ChildProcess;
+  let dnsmasq: DnsmasqInTest;
   let stopHelper: () => Promise<void>;
 
   before(async () => {
@@ -48,33 +39,29 @@ describe('names on the real engine, with a real dnsmasq', () => {
       instance: 'test',
     });
     manager.start();
-    folder = await mkdtemp(join(tmpdir(), 'netloom-hosts-'));
-    // dnsmasq that root starts gives up being root.
-    await chmod(folder, 0o755);
-    port = await freePort();
+    dnsmasq = await DnsmasqInTest.prepare();
     stopHelper = await keepHosts({
       client,
       system,
       log: silentLog,
       namespace: NAMESPACE,
       selector: 'dnsmasqhosts=dnsdata',
-      folder,
+      folder: dnsmasq.folder,
     });
     const spec = { replicas: 1, dnsDataLabelSelectorValue: 'dnsdata' };
     const dnsMasq = await client.create(DNSMasq, { metadata: { name: 'dns', namespace: NAMESPACE }, spec });
-    dnsmasq = startDnsmasq(dnsMasq, folder, port);
+    dnsmasq.start(dnsMasq.spec);
     await eventually(
-      () => answer(port, 'nobody.example.com'),
+      () => dnsmasq.answer('nobody.example.com'),
       (found) => found === 'ENOTFOUND' || found === 'EREFUSED',
     );
   });
 
   after(async () => {
-    dnsmasq.kill('SIGKILL');
     await stopHelper();
     await manager.stop({ within: 1_000 });
     await api.stop();
-    await rm(folder, { recursive: true, force: true });
+    await dnsmasq.stop();
   });
 
   const hosts = (name: string, entries: [ip: string, hostname: string][]) => ({
@@ -88,18 +75,18 @@ describe('names on the real engine, with a real dnsmasq', () => {
   test('a record is answered, forward and backward, and a changed one at once', async () => {
     await client.apply(DNSData, hosts('one', [['192.168.122.100', 'edpm-compute-0.ctlplane']]));
     await eventually(
-      () => answer(port, 'edpm-compute-0.ctlplane'),
+      () => dnsmasq.answer('edpm-compute-0.ctlplane'),
       (found) => found === '192.168.122.100',
     );
-    assert.deepEqual(await resolver(port).reverse('192.168.122.100'), ['edpm-compute-0.ctlplane']);
+    assert.equal(await dnsmasq.reverse('192.168.122.100'), 'edpm-compute-0.ctlplane');
     await client.apply(DNSData, hosts('one', [['192.168.122.101', 'edpm-compute-0.ctlplane']]));
     await eventually(
-      () => answer(port, 'edpm-compute-0.ctlplane'),
+      () => dnsmasq.answer('edpm-compute-0.ctlplane'),
       (found) => found === '192.168.122.101',
     );
     await client.delete(DNSData, { namespace: NAMESPACE, name: 'one' });
     await eventually(
-      () => answer(port, 'edpm-compute-0.ctlplane'),
+      () => dnsmasq.answer('edpm-compute-0.ctlplane'),
       (found) => found !== '192.168.122.101',
     );
   });
@@ -107,7 +94,7 @@ describe('names on the real engine, with a real dnsmasq', () => {
   test('while records change a hundred times, every query is answered, and truly', async () => {
     await client.apply(DNSData, hosts('steady', [['10.0.0.1', 'steady.example.com']]));
     await eventually(
-      () => answer(port, 'steady.example.com'),
+      () => dnsmasq.answer('steady.example.com'),
       (found) => found === '10.0.0.1',
     );
     const wrong: string[] = [];
@@ -115,7 +102,7 @@ describe('names on the real engine, with a real dnsmasq', () => {
     let isOver = false;
     const asking = (async () => {
       while (!isOver) {
-        const found = await answer(port, 'steady.example.com');
+        const found = await dnsmasq.answer('steady.example.com');
         asked += 1;
         if (found !== '10.0.0.1') wrong.push(found);
       }
@@ -124,7 +111,7 @@ describe('names on the real engine, with a real dnsmasq', () => {
       await client.apply(DNSData, hosts('moving', [[`10.0.1.${i}`, 'moving.example.com']]));
     }
     await eventually(
-      () => answer(port, 'moving.example.com'),
+      () => dnsmasq.answer('moving.example.com'),
       (found) => found === '10.0.1.99',
     );
     isOver = true;
@@ -136,7 +123,7 @@ describe('names on the real engine, with a real dnsmasq', () => {
   test('a record that two say stays when one of them says it no longer, forward and backward', async () => {
     await client.apply(DNSData, hosts('first', [['10.0.4.4', 'both.example.com']]));
     await eventually(
-      () => answer(port, 'both.example.com'),
+      () => dnsmasq.answer('both.example.com'),
       (found) => found === '10.0.4.4',
     );
     const second = hosts('second', [
@@ -145,23 +132,23 @@ describe('names on the real engine, with a real dnsmasq', () => {
     ]);
     await client.apply(DNSData, second);
     await eventually(
-      () => answer(port, 'second.example.com'),
+      () => dnsmasq.answer('second.example.com'),
       (found) => found === '10.0.4.5',
     );
     await client.apply(DNSData, hosts('first', [['10.0.4.6', 'first.example.com']]));
     await eventually(
-      () => answer(port, 'first.example.com'),
+      () => dnsmasq.answer('first.example.com'),
       (found) => found === '10.0.4.6',
     );
-    assert.equal(await answer(port, 'both.example.com'), '10.0.4.4');
-    assert.deepEqual(await resolver(port).reverse('10.0.4.4'), ['both.example.com']);
+    assert.equal(await dnsmasq.answer('both.example.com'), '10.0.4.4');
+    assert.equal(await dnsmasq.reverse('10.0.4.4'), 'both.example.com');
   });
 
   test('thousands of records that come at once, and a name among them that moves, keep no question waiting', async () => {
     const steady = 'steady-too.example.com';
     await client.apply(DNSData, hosts('steady-too', [['10.0.5.1', steady]]));
     await eventually(
-      () => answer(port, steady),
+      () => dnsmasq.answer(steady),
       (found) => found === '10.0.5.1',
     );
     const many = (shift: number): [string, string][] =>
@@ -172,14 +159,14 @@ describe('names on the real engine, with a real dnsmasq', () => {
     let isOver = false;
     const answers = new Set<string>();
     const asking = (async () => {
-      while (!isOver) answers.add(await answer(port, steady));
+      while (!isOver) answers.add(await dnsmasq.answer(steady));
     })();
     try {
       for (const shift of [0, 1, 5_000]) {
         await client.apply(DNSData, hosts('many', many(shift)));
         for (const i of [0, 2_500, 4_999]) {
           await eventually(
-            () => answer(port, `many-${i}.example.com`),
+            () => dnsmasq.answer(`many-${i}.example.com`),
             (found) => found === many(shift)[i]?.[0],
           );
         }
@@ -197,73 +184,44 @@ describe('names on the real engine, with a real dnsmasq', () => {
     const text = 'nonsense bad.example.com\n10.0.2.2 good.example.com b\u0000d\n';
     await client.create(ConfigMap, { metadata, data: { mine: text } });
     await eventually(
-      () => answer(port, 'good.example.com'),
+      () => dnsmasq.answer('good.example.com'),
       (found) => found === '10.0.2.2',
     );
-    assert.notEqual(await answer(port, 'bad.example.com'), '10.0.2.2');
+    assert.notEqual(await dnsmasq.answer('bad.example.com'), '10.0.2.2');
   });
 
   test('names of Services that nobody has are answered here, by the option that admission adds', async () => {
     const { spec } = (await client.get(DNSMasq, 'dns', NAMESPACE)) ?? assert.fail();
     assert.deepEqual(spec.options, [{ key: 'local', values: [`/${NAMESPACE}.svc/`] }]);
-    assert.equal(await answer(port, 'nothing.default.svc'), 'ENOTFOUND');
+    assert.equal(await dnsmasq.answer('nothing.default.svc'), 'ENOTFOUND');
   });
 
   test('a helper that starts anew removes what has gone meanwhile', async () => {
     await client.apply(DNSData, hosts('passing', [['10.0.3.3', 'passing.example.com']]));
     await eventually(
-      () => answer(port, 'passing.example.com'),
+      () => dnsmasq.answer('passing.example.com'),
       (found) => found === '10.0.3.3',
     );
     await stopHelper();
     await client.delete(DNSData, { namespace: NAMESPACE, name: 'passing' });
-    assert.equal(await answer(port, 'passing.example.com'), '10.0.3.3');
+    assert.equal(await dnsmasq.answer('passing.example.com'), '10.0.3.3');
     const selector = 'dnsmasqhosts=dnsdata';
     await eventually(
       () => client.list(ConfigMap, NAMESPACE),
       (all) => all.every(({ metadata }) => metadata.name !== 'passing'),
     );
-    stopHelper = await keepHosts({ client, system, log: silentLog, namespace: NAMESPACE, selector, folder });
+    stopHelper = await keepHosts({
+      client,
+      system,
+      log: silentLog,
+      namespace: NAMESPACE,
+      selector,
+      folder: dnsmasq.folder,
+    });
     await eventually(
-      () => answer(port, 'passing.example.com'),
+      () => dnsmasq.answer('passing.example.com'),
       (found) => found !== '10.0.3.3',
     );
-    assert.equal(await answer(port, 'steady.example.com'), '10.0.0.1');
+    assert.equal(await dnsmasq.answer('steady.example.com'), '10.0.0.1');
   });
 });
-
-/** As its pod would start it, but for the address and the folder. */
-function startDnsmasq(dnsMasq: DNSMasq, folder: string, port: number): ChildProcess {
-  const command = workloadOf(dnsMasq, '').spec?.template?.spec?.containers?.[0]?.command ?? [];
-  const own = command
-    .slice(1)
-    .map((word) => word.replace('$(POD_IP)', '127.0.0.1').replace('--port=5353', `--port=${port}`))
-    .map((word) => word.replace('/etc/dnsmasq.d/hosts', folder));
-  const child = spawn('dnsmasq', own, { stdio: ['ignore', 'ignore', 'ignore'] });
-  child.on('error', () => {});
-  return child;
-}
-
-function resolver(port: number): Resolver {
-  const asking = new Resolver({ timeout: 2_000, tries: 1 });
-  asking.setServers([`127.0.0.1:${port}`]);
-  return asking;
-}
-
-/** The first address of a name, or why there is none. */
-async function answer(port: number, name: string): Promise<string> {
-  try {
-    return (await resolver(port).resolve4(name))[0] ?? '';
-  } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
-  }
-}
-
-async function freePort(): Promise<number> {
-  const socket = createSocket('udp4');
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  return port;
-}

@@ -71,7 +71,8 @@ export function decide(applicant: Applicant, stock: Stock): Decision {
     standing.addresses.length > 0 &&
     (wishes.pool === '' || wishes.pool === standing.pool) &&
     (asked.length === 0 || sameSet(asked, standing.addresses));
-  if (fits) return completed(applicant, stock, standing, remarks);
+  const kept = fits ? completed(applicant, stock, standing, remarks) : undefined;
+  if (kept !== undefined) return kept;
   const found = allocate(applicant, asked, stock);
   if (typeof found === 'string') {
     const message = `Failed to allocate IP for "${nameOf(user)}": ${found}`;
@@ -90,18 +91,25 @@ interface Given {
 function standingOf(applicant: Applicant, stock: Stock): Given & { fault?: string } {
   const { user, families, current, isTold } = applicant;
   const nothing = { addresses: [], pool: '' };
-  if (current.length === 0 || !isOfFamilies(current, families)) return nothing;
-  const pool = keepingPool(current, user, stock);
+  // Of a family that the Service does not have any more it needs no address, and keeps the other.
+  const fitting = current.filter(({ family }) => families.wanted.includes(family));
+  if (fitting.length === 0 || pairFault(current) !== undefined) return nothing;
+  const pool = keepingPool(fitting, user, stock);
   const fault =
-    pool === undefined ? `${quoted(current)} is not allowed in config` : keepingFault(pool, applicant, stock);
-  if (pool !== undefined && fault === undefined) return { addresses: inOrder(current), pool: pool.name };
+    pool === undefined ? `${quoted(fitting)} is not allowed in config` : keepingFault(pool, fitting, applicant, stock);
+  if (pool !== undefined && fault === undefined) return { addresses: inOrder(fitting), pool: pool.name };
   // An address that was only on its way may turn back, and nobody needs to hear of it.
   return isTold && fault !== undefined ? { ...nothing, fault } : nothing;
 }
 
-const keepingFault = (pool: Pool, applicant: Applicant, stock: Stock): string | undefined =>
+const keepingFault = (
+  pool: Pool,
+  addresses: readonly Address[],
+  applicant: Applicant,
+  stock: Stock,
+): string | undefined =>
   pool.serves(applicant.client)
-    ? useFault(applicant.current, applicant, stock)
+    ? useFault(addresses, applicant, stock)
     : `pool ${pool.name} not compatible for ip assignment`;
 
 /**
@@ -126,20 +134,25 @@ function isOfFamilies(addresses: readonly Address[], { wanted, oneWillDo }: Fami
   return has.size === wanted.length || oneWillDo;
 }
 
-/** With one address where two are preferred, the other may come later, from the same pool. */
+/**
+ * With one address where two are preferred, the other may come later, from the same pool. Undefined where two are required and
+ * the pool has no other.
+ */
 function completed(
   applicant: Applicant,
   stock: Stock,
   { addresses, pool: name }: Given,
   remarks: readonly Remark[],
-): Decision {
+): Decision | undefined {
   const { user, families, wishes } = applicant;
   const kept = { addresses, pool: name, standstill: false, isTakenAway: false, remarks, lack: undefined };
   const missing = families.wanted.find((family) => !familiesIn(addresses).has(family));
-  // Who asks for exactly this one address has all that it wants.
-  if (missing === undefined || !('length' in wishes.addresses) || wishes.addresses.length > 0) return kept;
+  if (missing === undefined) return kept;
+  // Who asks for exactly this one address has all that it wants, unless it cannot do with one.
+  if (!('length' in wishes.addresses) || wishes.addresses.length > 0) return families.oneWillDo ? kept : undefined;
   const pool = stock.pools.find(name);
   const more = pool === undefined || pool.isLeaving ? undefined : firstFit(pool, missing, user, stock);
+  if (more === undefined && !families.oneWillDo) return undefined;
   if (more === undefined) {
     const message = `cannot assign additional IP in PreferDualStack: no available IPv${missing} addresses in pool ${name}`;
     return { ...kept, lack: { type: 'Normal', reason: 'AdditionalAssignFailed', message } };

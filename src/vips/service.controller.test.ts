@@ -128,6 +128,42 @@ describe('what a Service asks for', () => {
     await lab.stop();
   });
 
+  it('may be an address of a pool that gives nothing by itself, which nobody gets unasked', async () => {
+    const lab = await small('172.17.0.80/32');
+    await lab.pool('quiet', { addresses: ['10.0.0.1-10.0.0.9'], autoAssign: false });
+    await lab.pool('pinned', {
+      addresses: ['10.0.1.1/32'],
+      autoAssign: false,
+      serviceAllocation: { namespaces: [NAMESPACE] },
+    });
+    assert.equal(await lab.service('a', { annotations: { [IPS]: '10.0.0.5' } }), '10.0.0.5');
+    assert.equal(await lab.service('b'), '172.17.0.80');
+    assert.equal(await lab.service('c'), '');
+    await lab.stop();
+  });
+
+  it('is given from one pool or not at all', async () => {
+    const lab = await small('172.17.0.80/32');
+    await lab.pool('six', { addresses: ['fd00:17::80/128'] });
+    const ips = { [IPS]: '172.17.0.80,fd00:17::80' };
+    assert.equal(await lab.service('a', { ...dual('PreferDualStack'), annotations: ips }), '');
+    assert.match(
+      lab.events('a').join(),
+      /\["172\.17\.0\.80" "fd00:17::80"\] is not allowed in config: no pool has them/,
+    );
+    await lab.service('b', { ...dual('RequireDualStack'), annotations: { [IPS]: '172.17.0.80' } });
+    assert.match(
+      lab.events('b').join(),
+      /\["172\.17\.0\.80"\] does not match the ipFamily of the service, which is IPv4 and IPv6/,
+    );
+    assert.equal(
+      await lab.service('c', { ...dual('PreferDualStack'), annotations: { [IPS]: '172.17.0.80' } }),
+      '172.17.0.80',
+    );
+    assert.deepEqual(lab.events('c', 'AdditionalAssignFailed'), []);
+    await lab.stop();
+  });
+
   it('is an address, by annotation or by spec.loadBalancerIP, but not by both', async () => {
     const lab = await small('172.17.0.80-172.17.0.90');
     assert.equal(await lab.service('a', { annotations: { [IPS]: ' 172.17.0.85 ' } }), '172.17.0.85');
@@ -151,6 +187,17 @@ describe('what a Service asks for', () => {
     assert.equal(await lab.service('a', { annotations: former }), '172.17.0.85');
     assert.match(lab.events('a', 'deprecatedAnnotation').join(), /^Warning .*metallb\.universe\.tf\/loadBalancerIPs/);
     assert.equal(await lab.service('b', { annotations: { ...former, [IPS]: '' } }), '172.17.0.80');
+    await lab.pool('other', { addresses: ['10.0.0.1/32'] });
+    const all = (port: number): ServiceDraft => ({
+      port,
+      annotations: { 'metallb.universe.tf/address-pool': 'other', 'metallb.universe.tf/allow-shared-ip': 'key' },
+    });
+    assert.equal(await lab.service('c', all(80)), '10.0.0.1');
+    assert.equal(await lab.service('d', all(81)), '10.0.0.1');
+    assert.match(
+      lab.events('d', 'deprecatedAnnotation').join(),
+      /use metallb\.io\/ instead: metallb\.universe\.tf\/address-pool, metallb\.universe\.tf\/allow-shared-ip$/,
+    );
     await lab.stop();
   });
 
@@ -200,6 +247,31 @@ describe('the pools of a Service', () => {
     assert.equal(await lab.service('c', { labels: { app: 'web' } }), '10.0.3.1');
     assert.equal(await lab.service('d'), '10.0.0.1');
     assert.equal(await lab.service('e', { namespace: 'elsewhere' }), '');
+    await lab.stop();
+  });
+
+  it('come after those with a priority when they have none, and must fit namespace and labels alike', async () => {
+    const lab = new Lab();
+    await lab.start();
+    const forUs = { namespaces: [NAMESPACE] };
+    await lab.pool('a-none', { addresses: ['10.0.0.1/32'], serviceAllocation: forUs });
+    await lab.pool('b-zero', { addresses: ['10.0.1.1/32'], serviceAllocation: { ...forUs, priority: 0 } });
+    await lab.pool('c-last', { addresses: ['10.0.2.1/32'], serviceAllocation: { ...forUs, priority: 99 } });
+    const web = [{ matchLabels: { app: 'web' } }];
+    await lab.pool('d-web', { addresses: ['10.0.3.1/32'], serviceAllocation: { ...forUs, serviceSelectors: web } });
+    await lab.pool('e-any', { addresses: ['10.0.4.1/32'], serviceAllocation: { serviceSelectors: web } });
+    assert.equal(await lab.service('elsewhere', { namespace: 'elsewhere', labels: { app: 'web' } }), '10.0.4.1');
+    assert.equal(await lab.service('first'), '10.0.2.1');
+    assert.equal(await lab.service('second'), '10.0.0.1');
+    assert.equal(await lab.service('third'), '10.0.1.1');
+    assert.equal(await lab.service('fourth'), '');
+    assert.equal(await lab.service('web', { labels: { app: 'web' } }), '10.0.3.1');
+    await lab.pool('nobody', {
+      addresses: ['10.0.5.1/32'],
+      serviceAllocation: { namespaceSelectors: [{ matchLabels: { a: 'b' } }] },
+    });
+    await lab.service('asking', { annotations: { [IPS]: '10.0.5.1' } });
+    assert.match(lab.events('asking').join(), /pool nobody not compatible for ip assignment/);
     await lab.stop();
   });
 
@@ -282,6 +354,48 @@ describe('families', () => {
     await lab.stop();
   });
 
+  it('are both from one pool when any has both; else the first of the Service comes first', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.pool('a-four', { addresses: ['10.0.0.1/32'] });
+    await lab.pool('b-six', { addresses: ['fd00::1/128'] });
+    await lab.pool('c-both', { addresses: ['10.0.2.1/32', 'fd00::2:1/128'] });
+    assert.equal(await lab.service('a', dual('PreferDualStack')), '10.0.2.1 fd00::2:1');
+    const sixFirst: ServiceDraft = { ...dual('PreferDualStack'), ipFamilies: ['IPv6', 'IPv4'] };
+    assert.equal(await lab.service('b', sixFirst), 'fd00::1');
+    assert.equal(await lab.service('c', sixFirst), '10.0.0.1');
+    await lab.stop();
+  });
+
+  it('that come later are added to what is there, from the same pool if it has any', async () => {
+    const lab = await small(...pools);
+    const becomeDual = (name: string) =>
+      lab.change(name, (service) => ({ ...service, spec: { ...service.spec, ...dual('RequireDualStack') } }));
+    await lab.service('first');
+    await lab.service('a');
+    await lab.delete('first');
+    assert.equal(await becomeDual('a'), '172.17.0.81 fd00:17::80');
+    await lab.pool('four', { addresses: ['10.0.0.1/32'] });
+    await lab.service('b', { annotations: { [POOL]: 'four' } });
+    await lab.annotate('b', { [POOL]: '' });
+    assert.equal(await becomeDual('b'), '172.17.0.80 fd00:17::81');
+    await lab.service('c');
+    assert.equal(await becomeDual('c'), '');
+    await lab.stop();
+  });
+
+  it('that the Service does not have any more take their addresses with them', async () => {
+    const lab = await small(...pools);
+    await lab.service('a', dual('PreferDualStack'));
+    await lab.change('a', (service) => ({
+      ...service,
+      spec: { ...service.spec, clusterIPs: ['10.96.0.1'], ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' },
+    }));
+    assert.equal(lab.addresses('a'), '172.17.0.80');
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a']);
+    await lab.stop();
+  });
+
   it('need a second cluster IP where both are required', async () => {
     const lab = await small(...pools);
     assert.equal(await lab.service('a', { ipFamilyPolicy: 'RequireDualStack' }), '');
@@ -343,6 +457,23 @@ describe('sharing an address', () => {
     const local = { externalTrafficPolicy: 'Local', selector: { app: 'a', tier: 'x' } } as const;
     await lab.service('a', shared('api', 80, local));
     assert.equal(await lab.service('b', shared('api', 81, local)), '172.17.0.80');
+    await lab.service('c', shared('api', 82, { externalTrafficPolicy: 'Local', selector: { app: 'a' } }));
+    assert.equal(lab.addresses('c'), '');
+    await lab.stop();
+  });
+
+  it('with hosts that only answer for their own pods means nothing where no pods are selected', async () => {
+    const lab = await small();
+    await lab.service('a', shared('api', 80, { externalTrafficPolicy: 'Local', selector: {} }));
+    assert.equal(await lab.service('b', shared('api', 81)), '172.17.0.80');
+    await lab.stop();
+  });
+
+  it('is possible on one port with two protocols', async () => {
+    const lab = await small();
+    const dns = (protocol: 'TCP' | 'UDP'): ServiceDraft => shared('dns', 53, { ports: [{ protocol, port: 53 }] });
+    assert.equal(await lab.service('tcp', dns('TCP')), '172.17.0.80');
+    assert.equal(await lab.service('udp', dns('UDP')), '172.17.0.80');
     await lab.stop();
   });
 

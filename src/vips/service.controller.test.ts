@@ -4,6 +4,7 @@ import { Namespace } from '../api/core/namespace.ts';
 import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { AddressBlock, type AddressHolder } from '../api/netloom.io/address-block.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
+import { Event } from '../runtime/builtin.ts';
 import { Lab, NAMESPACE, type ServiceDraft } from './lab.fixture.ts';
 
 const POOL = 'metallb.io/address-pool';
@@ -44,6 +45,20 @@ describe('a Service of type LoadBalancer', () => {
     assert.equal(lab.addresses('d'), '');
     await lab.pool('internalapi', { addresses: ['172.17.0.80-172.17.0.82'] });
     assert.equal(lab.addresses('d'), '172.17.0.82');
+    await lab.stop();
+  });
+
+  it('is told why it waits once, and again when the reason is another one', async () => {
+    const lab = await small('172.17.0.80/32');
+    await lab.service('a');
+    await lab.service('b');
+    await lab.pool('quiet', { addresses: ['10.0.0.1/32'], autoAssign: false });
+    await lab.change('b', (service) => ({ ...service, metadata: { ...service.metadata, labels: { a: 'b' } } }));
+    const counts = () =>
+      lab.world.api.objects(Event).flatMap((event) => (event.involvedObject.name === 'b' ? [event.count] : []));
+    assert.deepEqual(counts(), [1]);
+    await lab.annotate('b', { [POOL]: 'nowhere' });
+    assert.deepEqual(counts(), [1, 1]);
     await lab.stop();
   });
 
@@ -123,6 +138,8 @@ describe('what a Service asks for', () => {
     assert.equal(await lab.service('a', { annotations: { [POOL]: 'quiet' } }), '10.0.0.1');
     await lab.service('b', { annotations: { [POOL]: 'quiet' } });
     assert.match(lab.events('b').join(), /AllocationFailed: .*"openstack\/b": no available IPs in pool quiet/);
+    await lab.delete('a');
+    assert.equal(lab.addresses('b'), '10.0.0.1');
     await lab.service('c', { annotations: { [POOL]: 'nowhere' } });
     assert.match(lab.events('c').join(), /unknown pool "nowhere"/);
     await lab.stop();
@@ -278,8 +295,15 @@ describe('the pools of a Service', () => {
   it('that are for others refuse it, and it moves when its own becomes one', async () => {
     const lab = await small();
     await lab.pool('theirs', { addresses: ['10.0.0.1/32'], serviceAllocation: { namespaces: ['elsewhere'] } });
-    await lab.service('a', { annotations: { [POOL]: 'theirs' } });
-    assert.match(lab.events('a').join(), /pool theirs not compatible for ip assignment/);
+    for (const [name, annotations] of [
+      ['by-pool', { [POOL]: 'theirs' }],
+      ['by-address', { [IPS]: '10.0.0.1' }],
+    ] as const) {
+      assert.equal(await lab.service(name, { annotations }), '');
+      assert.deepEqual(lab.events(name), [
+        `Warning AllocationFailed: Failed to allocate IP for "openstack/${name}": pool theirs not compatible for ip assignment`,
+      ]);
+    }
     await lab.service('b');
     await lab.pool('more', { addresses: ['10.0.1.1/32'] });
     await lab.pool('internalapi', {
@@ -381,6 +405,9 @@ describe('families', () => {
     assert.equal(await becomeDual('b'), '172.17.0.80 fd00:17::81');
     await lab.service('c');
     assert.equal(await becomeDual('c'), '');
+    assert.equal(await lab.service('d', { annotations: { [IPS]: '10.0.0.1' } }), '10.0.0.1');
+    assert.equal(await becomeDual('d'), '');
+    assert.match(lab.events('d').join(), /does not match the ipFamily of the service, which is IPv4 and IPv6/);
     await lab.stop();
   });
 
@@ -469,6 +496,17 @@ describe('sharing an address', () => {
     await lab.stop();
   });
 
+  it('needs a key on both sides, and asks nothing about pods where any host answers', async () => {
+    const lab = await small();
+    const bare = (port: number): ServiceDraft => ({ port, annotations: { [IPS]: '172.17.0.81' } });
+    await lab.service('a', bare(80));
+    assert.equal(await lab.service('b', bare(81)), '');
+    assert.match(lab.events('b').join(), /neither has a sharing key \(annotation metallb\.io\/allow-shared-ip\)/);
+    await lab.service('c', shared('api', 80, { selector: { app: 'c' } }));
+    assert.equal(await lab.service('d', shared('api', 81, { selector: { app: 'd' } })), '172.17.0.80');
+    await lab.stop();
+  });
+
   it('is possible on one port with two protocols', async () => {
     const lab = await small();
     const dns = (protocol: 'TCP' | 'UDP'): ServiceDraft => shared('dns', 53, { ports: [{ protocol, port: 53 }] });
@@ -520,6 +558,25 @@ describe('sharing an address', () => {
 });
 
 describe('pools that change under their users', () => {
+  it('and are being deleted give nothing more, not even to who names them', async () => {
+    const lab = await small('172.17.0.80-172.17.0.90', 'fd00:17::80-fd00:17::90');
+    await lab.service('user', { annotations: { [IPS]: '172.17.0.80' } });
+    await lab.service('dual', { ...dual('PreferDualStack'), clusterIPs: ['10.96.0.1'], ipFamilies: ['IPv4'] });
+    await lab.world.client.delete(IPAddressPool, { namespace: 'metallb-system', name: 'internalapi' });
+    await lab.settle();
+    assert.equal(lab.addresses('user'), '172.17.0.80');
+    for (const [name, annotations] of [
+      ['by-pool', { [POOL]: 'internalapi' }],
+      ['by-address', { [IPS]: '172.17.0.85' }],
+    ] as const) {
+      assert.equal(await lab.service(name, { annotations }), '');
+      assert.match(lab.events(name).join(), /AllocationFailed: .*: pool "internalapi" is being deleted$/);
+    }
+    await lab.change('dual', (service) => ({ ...service, spec: { ...service.spec, ...dual('PreferDualStack') } }));
+    assert.equal(lab.addresses('dual'), '172.17.0.81');
+    await lab.stop();
+  });
+
   it('leave addresses that they do not have any more to those who have them', async () => {
     const lab = await small('172.17.0.80-172.17.0.90');
     await lab.service('a', { annotations: { [IPS]: '172.17.0.86' } });
@@ -634,6 +691,16 @@ describe('hosts and Services on one network', () => {
     assert.equal(await lab.service('a'), '172.17.0.81');
     await lab.service('b', { annotations: { [IPS]: '172.17.0.80' } });
     assert.match(lab.events('b').join(), /"172\.17\.0\.80" is held by IPSet edpm-0 in namespace openstack/);
+    await lab.stop();
+  });
+
+  it('an address that a host was given as well is shared with nobody more', async () => {
+    const lab = await small();
+    const any = (port: number): ServiceDraft => ({ port, annotations: { [KEY]: 'k' } });
+    await lab.service('a', any(80));
+    await holdForHost(lab, '172.17.0.80');
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');
+    assert.equal(await lab.service('b', any(81)), '172.17.0.81');
     await lab.stop();
   });
 

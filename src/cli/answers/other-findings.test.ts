@@ -101,6 +101,10 @@ test('a Service without an address says which pool or address is the reason', ()
   assert.deepEqual(services({ service: service({ 'metallb.io/address-pool': 'vip' }) }), [
     'problem: it asks for pool "vip", which does not exist. Did you mean "vips"?',
   ]);
+  const classy = { ...service(), spec: { type: 'LoadBalancer', loadBalancerClass: 'example.com/lb' } as const };
+  assert.deepEqual(services({ service: classy }), [
+    'problem: it is of class example.com/lb, and nobody who serves that class has given it an address',
+  ]);
   const asking = service({ 'metallb.io/loadBalancerIPs': '172.17.0.80' });
   assert.deepEqual(services({ service: asking, pools: [pool('vips', ['10.0.0.0/24'])] }), [
     'problem: it asks for 172.17.0.80, which is in no pool',

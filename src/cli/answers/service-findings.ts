@@ -37,6 +37,16 @@ export function serviceFindings(facts: ServiceFacts): Finding[] {
   const about = named(service);
   if (service.metadata.deletionTimestamp !== undefined || service.spec.type !== 'LoadBalancer') return [];
   if (isServed(service) === true) return troubledPool(facts);
+  const { loadBalancerClass = '' } = service.spec;
+  if (loadBalancerClass !== '') {
+    return [
+      problem(about, `it is of class ${loadBalancerClass}, and nobody who serves that class has given it an address`, {
+        remedies: [
+          `run what serves that class (netloom with --lb-class ${loadBalancerClass}), or create the Service anew without spec.loadBalancerClass`,
+        ],
+      }),
+    ];
+  }
   if (pools.length === 0) {
     return [
       problem(about, 'there is no IPAddressPool, so there are no addresses for Services', {

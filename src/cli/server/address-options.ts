@@ -8,6 +8,12 @@ export const addressOptions = {
     default: 'netloom',
     description: 'who gives addresses from IPAddressPools to Services; netloom only reads what metallb gives',
   },
+  'lb-class': {
+    type: 'string',
+    placeholder: 'CLASS',
+    description:
+      'give addresses from IPAddressPools only to Services of this loadBalancerClass (default: to those without a class)',
+  },
   'cool-down': {
     type: 'string',
     placeholder: 'TIME',
@@ -27,6 +33,8 @@ export const addressOptions = {
 
 export interface AddressOptions {
   readonly poolsOf: 'netloom' | 'metallb';
+  /** Of the Services that are served; empty: those without a class. */
+  readonly loadBalancerClass: string;
   /** In milliseconds. */
   readonly coolDown: number;
   /** From 0 to 1. */
@@ -35,10 +43,12 @@ export interface AddressOptions {
 
 export const readAddressOptions = (options: {
   readonly pools: 'netloom' | 'metallb';
+  readonly 'lb-class': string | undefined;
   readonly 'cool-down': string;
   readonly 'nearly-full': number;
 }): AddressOptions => ({
   poolsOf: options.pools,
+  loadBalancerClass: options['lb-class'] ?? '',
   coolDown: readDuration(options['cool-down'], '--cool-down'),
   nearlyFull: options['nearly-full'] / 100,
 });

@@ -7,6 +7,7 @@ import { dnsControllers } from '../../dns/index.ts';
 import { ipamControllers } from '../../ipam/index.ts';
 import { podsControllers } from '../../pods/index.ts';
 import { Client } from '../../runtime/client.ts';
+import { kindIsServed } from '../../runtime/kind-arrival.ts';
 import type { Log } from '../../runtime/log.ts';
 import { Manager } from '../../runtime/manager.ts';
 import { managerMetrics } from '../../runtime/manager-metrics.ts';
@@ -42,6 +43,8 @@ const Definition = builtinKind(
 );
 const FIELD_MANAGER = 'netloom';
 
+/** A server that takes longer is not waited for: controllers do without a kind until it is there. */
+const UNTIL_SERVED = 30_000;
 /** Of the five seconds that whoever stops us allows, what the controllers get. */
 const GRACE = 2_000;
 
@@ -57,6 +60,9 @@ export async function startControllers({
   // Where MetalLB gives the addresses, its kinds are its own.
   const kinds = allKinds.filter(({ group }) => addresses.poolsOf !== 'metallb' || group !== IPAddressPool.group);
   await Promise.all(kinds.map((kind) => client.apply(Definition, customResourceDefinition(kind), { force: true })));
+  // Whoever reads that we are ready applies objects of these kinds at once, and some servers publish them a moment later.
+  const signal = AbortSignal.timeout(UNTIL_SERVED);
+  await Promise.all(kinds.map((kind) => kindIsServed({ client, kind, system, signal })));
   const manager = new Manager({
     transport,
     system,

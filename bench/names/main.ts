@@ -1,9 +1,8 @@
 /** What names and Services cost, on hosts of a lab as people make them. Run by `npm run bench:names`; `-- --help` says how. */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { BenchLab } from '../pods/bench-lab.ts';
+import { invocationOf } from '../shared/invocation.ts';
 import { printRow } from '../shared/row.ts';
 import type { Bench, Described } from './bench.ts';
 import { recordWorks } from './records.ts';
@@ -11,19 +10,11 @@ import { serviceWorks } from './services.ts';
 
 const works: Readonly<Record<string, Described>> = { ...recordWorks, ...serviceWorks };
 
-const USAGE = `npm run bench:names -- [--quick] [--directory DIR] [WORK…]
-
-Measures what names and Services cost, and says of every goal whether it holds.
-
-  --quick          a short form
-  --directory DIR  where data goes meanwhile (default: the system's folder for temporary files)
-
-Works; without any, all of them:
-${Object.entries(works)
-  .map(([name, { about }]) => `  ${name.padEnd(15)}  ${about}\n`)
-  .join('')}`;
-
-const { quick, directory, chosen } = asked();
+const { quick, directory, chosen } = invocationOf({
+  script: 'bench:names',
+  measures: 'what names and Services cost',
+  works: Object.fromEntries(Object.entries(works).map(([name, { about }]) => [name, about])),
+});
 const root = await mkdtemp(join(directory, 'netloom-bench-'));
 let lab: Promise<BenchLab> | undefined;
 const bench: Bench = {
@@ -58,27 +49,4 @@ async function end(why: string, exitCode: number): Promise<never> {
   await lab?.then((made) => made.down()).catch((error: unknown) => console.error(error));
   await rm(root, { recursive: true, force: true, maxRetries: 3 });
   process.exit(exitCode);
-}
-
-function asked(): { quick: boolean; directory: string; chosen: readonly string[] } {
-  try {
-    const { values, positionals } = parseArgs({
-      options: {
-        quick: { type: 'boolean', default: false },
-        directory: { type: 'string', default: tmpdir() },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-      allowPositionals: true,
-    });
-    if (values.help) {
-      console.log(USAGE);
-      process.exit();
-    }
-    const unknown = positionals.filter((name) => works[name] === undefined);
-    if (unknown.length > 0) throw new Error(`there is no work ${unknown.join(', ')}`);
-    return { ...values, chosen: positionals.length > 0 ? positionals : Object.keys(works) };
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
-    process.exit(2);
-  }
 }

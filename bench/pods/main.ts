@@ -1,11 +1,7 @@
-/**
- * What pods and labs cost, on hosts of a lab as people make them. `npm run bench:pods`; `-- --quick` for a short form; names of works to run
- * only those; `--directory` for another disk.
- */
+/** What pods and labs cost, on hosts of a lab as people make them. Run by `npm run bench:pods`; `-- --help` says how. */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { invocationOf } from '../shared/invocation.ts';
 import { printRow, type Row } from '../shared/row.ts';
 import { BenchLab } from './bench-lab.ts';
 import { labs } from './labs.ts';
@@ -13,16 +9,21 @@ import { memoryOf, memoryRow } from './memory.ts';
 import { manyAtOnce, oneByOne } from './start.ts';
 import { traffic } from './traffic.ts';
 
-const { values: options, positionals: chosen } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, directory: { type: 'string', default: tmpdir() } },
-  allowPositionals: true,
+const { quick, directory, chosen } = invocationOf({
+  script: 'bench:pods',
+  measures: 'what pods and labs cost',
+  works: {
+    labs: 'a lab of ten hosts up and down',
+    start: 'pods from create to Running, one after the other',
+    many: 'a hundred pods at once, and the memory of an agent before and after',
+    traffic: 'from pod to pod on two hosts, beside a plain path of the same shape; needs iperf3',
+  },
 });
-const { quick } = options;
-const root = await mkdtemp(join(options.directory, 'netloom-bench-'));
+const root = await mkdtemp(join(directory, 'netloom-bench-'));
 const folder = () => mkdtemp(join(root, 'data-'));
 
 type Work = (lab: BenchLab) => AsyncGenerator<Row>;
-const works: Record<string, Work> = {
+const works: Record<Exclude<(typeof chosen)[number], 'labs'>, Work> = {
   async *start(lab) {
     yield await oneByOne(lab, quick ? 10 : 50);
   },
@@ -38,7 +39,6 @@ const works: Record<string, Work> = {
   },
 };
 
-const isChosen = (name: string): boolean => chosen.length === 0 || chosen.includes(name);
 const began = performance.now();
 let lab: BenchLab | undefined;
 let code = 0;
@@ -46,11 +46,13 @@ const limit = setTimeout(() => void end('the bench took longer than it may'), 15
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end(`ended by ${signal}`));
 try {
   if (process.getuid?.() !== 0) throw new Error('bench:pods needs root, as labs do');
-  if (isChosen('labs')) printRow(await labs(10, quick ? 1 : 3, folder));
-  for (const [name, work] of Object.entries(works)) {
-    if (!isChosen(name)) continue;
+  for (const name of chosen) {
+    if (name === 'labs') {
+      printRow(await labs(10, quick ? 1 : 3, folder));
+      continue;
+    }
     lab ??= await BenchLab.up(2, await folder());
-    for await (const row of work(lab)) printRow(row);
+    for await (const row of works[name](lab)) printRow(row);
   }
 } catch (error) {
   console.error(error);

@@ -89,12 +89,13 @@ describe('an AddressClaim', () => {
     await lab.stop();
   });
 
-  it('is never given the gateway, the network, what is excluded or what a pool gives', async () => {
+  it('is never given a router, the network, what is excluded or what a pool gives', async () => {
     const lab = await running([
       network({
         subnets: [
           subnet({
             gateway: '172.18.0.1',
+            routes: [{ destination: '10.0.0.0/8', nexthop: '172.18.0.9' }],
             excludeAddresses: ['172.18.0.2'],
             allocationRanges: [{ start: '172.18.0.0', end: '172.18.0.20' }],
           }),
@@ -103,7 +104,7 @@ describe('an AddressClaim', () => {
     ]);
     await lab.pool('172.18.0.3-172.18.0.8');
     await lab.claim('web');
-    assert.equal(lab.claimState('web'), '172.18.0.9');
+    assert.equal(lab.claimState('web'), '172.18.0.10');
     await lab.stop();
   });
 

@@ -175,21 +175,24 @@ describe('an IPSet', () => {
     await lab.stop();
   });
 
-  it('is never given the gateway, the network, the broadcast address or one that is excluded', async () => {
+  it('is never given a router, the network, the broadcast address or one that is excluded, unless it asks for it', async () => {
     const small = subnet({
       cidr: '172.18.0.128/29',
       gateway: '172.18.0.129',
+      routes: [{ destination: '10.0.0.0/8', nexthop: '172.18.0.133' }],
       excludeAddresses: ['172.18.0.131'],
       allocationRanges: [{ start: '172.18.0.128', end: '172.18.0.135' }],
     });
     const lab = await running(network({ subnets: [small] }));
-    for (const name of ['a', 'b', 'c', 'd', 'e']) await lab.create(name);
+    for (const name of ['a', 'b', 'c', 'd']) await lab.create(name);
     await lab.settle();
     assert.deepEqual(
-      ['a', 'b', 'c', 'd'].map((name) => lab.state(name)),
-      ['172.18.0.130', '172.18.0.132', '172.18.0.133', '172.18.0.134'],
+      ['a', 'b', 'c'].map((name) => lab.state(name)),
+      ['172.18.0.130', '172.18.0.132', '172.18.0.134'],
     );
-    assert.match(lab.state('e'), /^False/);
+    assert.match(lab.state('d'), /^False/);
+    await lab.ipSet('router', { ...any, fixedIP: '172.18.0.133' });
+    assert.equal(lab.state('router'), '172.18.0.133');
     await lab.stop();
   });
 

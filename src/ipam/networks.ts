@@ -11,6 +11,8 @@ export class Subnet {
   readonly definition: NetConfigSubnet;
   readonly prefix: Prefix;
   readonly gateway: Address | undefined;
+  /** Routers that routes lead through, besides the gateway. */
+  readonly #nexthops: readonly Address[];
   readonly #excluded: ReadonlySet<bigint>;
   /** What others give from, also outside of this subnet. */
   readonly #keptOut: readonly AddressRange[];
@@ -28,7 +30,13 @@ export class Subnet {
     this.prefix = prefix;
     this.#keptOut = keptOut;
     this.gateway = definition.gateway === undefined ? undefined : parsed(definition.gateway);
+    this.#nexthops = (definition.routes ?? []).map(({ nexthop }) => parsed(nexthop));
     this.#excluded = new Set((definition.excludeAddresses ?? []).map((text) => parsed(text).value));
+  }
+
+  /** Whether a route of the subnet leads through the address. */
+  isNexthop(address: Address): boolean {
+    return this.#nexthops.some((nexthop) => nexthop.equals(address));
   }
 
   /** Whether nobody may have the address, not even by asking for it. */
@@ -46,11 +54,12 @@ export class Subnet {
     return this.#pool;
   }
 
-  /** What nobody is given who asks for any address, also outside of the ranges. */
+  /** What nobody is given who asks for any address, also outside of the ranges: excluded addresses, routers, the network itself, and what others give. */
   get withheld(): AddressRange[] {
     const { family } = this.prefix;
     const never = [...this.#excluded].map((value) => Address.of(family, value));
     if (this.gateway !== undefined) never.push(this.gateway);
+    never.push(...this.#nexthops);
     return [
       ...[...never, ...unusable(this.prefix)].map((address) => ({ first: address, last: address })),
       ...this.#keptOut.filter(({ first }) => first.family === family),

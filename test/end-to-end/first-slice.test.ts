@@ -100,8 +100,8 @@ describe('from one command to an address', () => {
     const kubectl = await kubectlFor({ kubeconfig: up.kubeconfig });
     const table = async () => (await kubectl(['get', 'netconfig'])).stdout;
     assert.match(
-      await eventually(table, (text) => text.includes('5 of 1275')),
-      /^NAME +USAGE +AGE\nnetconfig +5 of 1275 IPv4 /,
+      await eventually(table, (text) => text.includes('5 of 1274')),
+      /^NAME +USAGE +AGE\nnetconfig +5 of 1274 IPv4 /,
     );
     const { stdout } = await kubectl(['get', '--raw', '/metrics']);
     assert.match(

@@ -45,7 +45,7 @@ const subnetStatusShape = object({
   free: count('How many of them are left; like all of these numbers never more than 9007199254740991.'),
   heldOutside: count('How many other addresses of the subnet somebody has, such as a fixedIP outside of the ranges.'),
   excluded: count(
-    'How many addresses of the ranges are given to nobody who does not ask for exactly them: those in excludeAddresses, the gateway, network and broadcast address, and those that end in .0 (IPv6: in 16 zero bits).',
+    'How many addresses of the ranges are given to nobody who does not ask for exactly them: those in excludeAddresses, the gateway, next hops of routes, network and broadcast address, and those that end in .0 (IPv6: in 16 zero bits).',
   ),
   next: optional(string({ description: 'What the next one who asks for any address gets; absent when it is full.' })),
 });

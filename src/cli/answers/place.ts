@@ -16,7 +16,7 @@ export interface Place {
   readonly cidr?: string;
   /** The range of a NetConfig or of a pool that the address is in. */
   readonly range?: string;
-  readonly role?: 'network' | 'broadcast' | 'gateway';
+  readonly role?: 'network' | 'broadcast' | 'gateway' | 'nexthop';
   readonly excluded: boolean;
   /** `dynamic`: to whoever asks for any address; `request`: to who asks for exactly this one (or names the pool); `never`. */
   readonly given: 'dynamic' | 'request' | 'never';
@@ -65,6 +65,7 @@ function givenBy(
   if (subnet.excludes(address)) return { given: 'never', because: 'it is in excludeAddresses' };
   if (subnet.pool.gives(address)) return { given: 'dynamic', because: `it is in the allocation range ${range}` };
   if (role === 'gateway') return { given: 'request', because: 'it is the gateway' };
+  if (role === 'nexthop') return { given: 'request', because: 'a route leads through it' };
   if (role !== undefined) return { given: 'request', because: `it is the ${role} address` };
   if (pool !== undefined) return { given: 'request', because: `addresses of pool ${pool} are for Services` };
   if (range === undefined) return { given: 'request', because: 'it is in no allocation range' };

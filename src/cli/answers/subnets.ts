@@ -9,9 +9,10 @@ import { Pool } from '../../ledger/pool.ts';
 
 /** A subnet of a NetConfig with the answers that its allocator would give. */
 export class Subnet extends SubnetOfNetConfig {
-  roleOf(address: Address): 'network' | 'broadcast' | 'gateway' | undefined {
+  roleOf(address: Address): 'network' | 'broadcast' | 'gateway' | 'nexthop' | undefined {
     const { family, length, first, last } = this.prefix;
     if (this.gateway?.equals(address) === true) return 'gateway';
+    if (this.isNexthop(address)) return 'nexthop';
     if (length > (family === 4 ? 30 : 126)) return undefined;
     if (address.equals(first)) return 'network';
     return family === 4 && address.equals(last) ? 'broadcast' : undefined;

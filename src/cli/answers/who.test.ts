@@ -132,7 +132,13 @@ test('the address of a Service is where its announcer says that it is', () => {
 test('where an address lies is told with whether it could be given, and why', () => {
   const environment = {
     netConfigs: [
-      netConfig(subnet({ gateway: '172.17.0.1', excludeAddresses: ['172.17.0.11'] })),
+      netConfig(
+        subnet({
+          gateway: '172.17.0.1',
+          excludeAddresses: ['172.17.0.11'],
+          routes: [{ destination: '10.9.0.0/16', nexthop: '172.17.0.2' }],
+        }),
+      ),
       { ...netConfig(subnet({ cidr: 'fd00::/64', allocationRanges: [{ start: 'fd00::', end: 'fd00::1:0' }] })) },
     ],
     pools: [
@@ -153,6 +159,7 @@ test('where an address lies is told with whether it could be given, and why', ()
     ],
     ['172.17.0.11', ['NetConfig never: it is in excludeAddresses']],
     ['172.17.0.1', ['NetConfig request: it is the gateway']],
+    ['172.17.0.2', ['NetConfig request: a route leads through it']],
     ['172.17.0.0', ['NetConfig request: it is the network address']],
     ['172.17.0.255', ['NetConfig request: it is the broadcast address']],
     [

@@ -62,7 +62,7 @@ const limit = setTimeout(
   () => end('the bench took longer than it may: what is not shown was not measured'),
   15 * 60_000,
 );
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end(`ended by ${signal}`));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(`ended by ${signal}`));
 try {
   console.log(await disk(root));
   for (const name of chosen) for (const row of await works[name]()) printRow(row);

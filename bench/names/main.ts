@@ -1,8 +1,9 @@
 /** What names and Services cost, on hosts of a lab as people make them. Run by `npm run bench:names`; `-- --help` says how. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BenchLab } from '../pods/bench-lab.ts';
 import { invocationOf } from '../shared/invocation.ts';
+import { runBench } from '../shared/leftovers.ts';
 import { printRow } from '../shared/row.ts';
 import type { Bench, Described } from './bench.ts';
 import { recordWorks } from './records.ts';
@@ -26,27 +27,11 @@ const bench: Bench = {
   },
 };
 
-const began = performance.now();
-let code = 0;
-const limit = setTimeout(() => void end('the bench took longer than it may', 1), 30 * 60_000);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end(`ended by ${signal}`, 1));
-try {
+await runBench({ root, minutes: 30 }, async () => {
   if (process.getuid?.() !== 0) throw new Error('bench:names needs root, as labs do');
   for (const name of chosen) {
     const work = works[name];
     if (work === undefined) continue;
     for await (const row of work.measure(bench)) printRow(row);
   }
-} catch (error) {
-  console.error(error);
-  code = 1;
-}
-await end(`in ${((performance.now() - began) / 1000).toFixed(0)} s`, code);
-
-async function end(why: string, exitCode: number): Promise<never> {
-  clearTimeout(limit);
-  console.log(why);
-  await lab?.then((made) => made.down()).catch((error: unknown) => console.error(error));
-  await rm(root, { recursive: true, force: true, maxRetries: 3 });
-  process.exit(exitCode);
-}
+});

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { mayLeave } from '../shared/leftovers.ts';
 import { Load } from '../shared/load.ts';
 import { Netloom } from '../shared/netloom.ts';
 
@@ -18,13 +19,22 @@ export class BenchLab {
   /** What making the lab took, in milliseconds. */
   readonly upIn: number;
   readonly #name: string;
+  readonly #isDown: () => void;
 
-  private constructor(parts: { netloom: Netloom; load: Load; name: string; hosts: readonly string[]; upIn: number }) {
+  private constructor(parts: {
+    netloom: Netloom;
+    load: Load;
+    name: string;
+    hosts: readonly string[];
+    upIn: number;
+    isDown: () => void;
+  }) {
     this.netloom = parts.netloom;
     this.load = parts.load;
     this.hosts = parts.hosts;
     this.upIn = parts.upIn;
     this.#name = parts.name;
+    this.#isDown = parts.isDown;
   }
 
   /** @param directory of the engine's data */
@@ -32,14 +42,19 @@ export class BenchLab {
     const netloom = await Netloom.serve('up', directory);
     const name = `b${randomBytes(3).toString('hex')}`;
     const hosts = Array.from({ length: count }, (_, i) => `${name}-${i}`);
+    const undo = async () => {
+      await run(PROGRAM, ['lab', 'down', name], { kubeconfig: netloom.kubeconfig }).catch(() => {});
+      await netloom.stop();
+    };
+    const isDown = mayLeave(undo);
     const began = performance.now();
     try {
       await run(PROGRAM, ['lab', 'up', '-'], { kubeconfig: netloom.kubeconfig, input: documentOf(name, hosts) });
       const upIn = performance.now() - began;
-      return new BenchLab({ netloom, load: await Load.open(netloom.kubeconfig, 8), name, hosts, upIn });
+      return new BenchLab({ netloom, load: await Load.open(netloom.kubeconfig, 8), name, hosts, upIn, isDown });
     } catch (error) {
-      await run(PROGRAM, ['lab', 'down', name], { kubeconfig: netloom.kubeconfig }).catch(() => {});
-      await netloom.stop();
+      await undo();
+      isDown();
       throw error;
     }
   }
@@ -50,6 +65,7 @@ export class BenchLab {
     const began = performance.now();
     await run(PROGRAM, ['lab', 'down', this.#name], { kubeconfig: this.netloom.kubeconfig });
     const took = performance.now() - began;
+    this.#isDown();
     await this.netloom.stop();
     return took;
   }

@@ -1,7 +1,8 @@
 /** What pods and labs cost, on hosts of a lab as people make them. Run by `npm run bench:pods`; `-- --help` says how. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { invocationOf } from '../shared/invocation.ts';
+import { runBench } from '../shared/leftovers.ts';
 import { printRow, type Row } from '../shared/row.ts';
 import { BenchLab } from './bench-lab.ts';
 import { labs } from './labs.ts';
@@ -39,13 +40,9 @@ const works: Record<Exclude<(typeof chosen)[number], 'labs'>, Work> = {
   },
 };
 
-const began = performance.now();
-let lab: BenchLab | undefined;
-let code = 0;
-const limit = setTimeout(() => void end('the bench took longer than it may'), 15 * 60_000);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end(`ended by ${signal}`));
-try {
+await runBench({ root, minutes: 15 }, async () => {
   if (process.getuid?.() !== 0) throw new Error('bench:pods needs root, as labs do');
+  let lab: BenchLab | undefined;
   for (const name of chosen) {
     if (name === 'labs') {
       printRow(await labs(10, quick ? 1 : 3, folder));
@@ -54,16 +51,4 @@ try {
     lab ??= await BenchLab.up(2, await folder());
     for await (const row of works[name](lab)) printRow(row);
   }
-} catch (error) {
-  console.error(error);
-  code = 1;
-}
-await end(`in ${((performance.now() - began) / 1000).toFixed(0)} s`);
-
-async function end(why: string): Promise<never> {
-  clearTimeout(limit);
-  console.log(why);
-  await lab?.down().catch((error: unknown) => console.error(error));
-  await rm(root, { recursive: true, force: true, maxRetries: 3 });
-  process.exit(code);
-}
+});

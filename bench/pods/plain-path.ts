@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { mayLeave } from '../shared/leftovers.ts';
 import { run } from './bench-lab.ts';
 import { serve } from './traffic.ts';
 
@@ -11,11 +12,13 @@ export class PlainPath implements AsyncDisposable {
   /** The address of the server. */
   readonly server = '198.18.2.2';
   readonly #namespaces: readonly string[];
+  readonly #isGone: () => void;
   #serving: AsyncDisposable | undefined;
 
   private constructor(namespaces: readonly string[]) {
     this.#namespaces = namespaces;
     this.client = namespaces[0] ?? '';
+    this.#isGone = mayLeave(() => this[Symbol.asyncDispose]());
   }
 
   static async make(): Promise<PlainPath> {
@@ -42,6 +45,7 @@ export class PlainPath implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#serving?.[Symbol.asyncDispose]();
     for (const name of this.#namespaces) await run('ip', ['netns', 'delete', name]).catch(() => {});
+    this.#isGone();
   }
 }
 

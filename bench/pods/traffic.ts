@@ -27,7 +27,8 @@ export async function traffic(lab: BenchLab, rounds: number): Promise<Row> {
   }
   await lab.deletePods(['asks', 'serves']);
   const [ours, compared] = [new Samples(pods), new Samples(wires)];
-  const share = ours.median / compared.median;
+  // By turns, so that each is beside the other one: what else the machine does is in both.
+  const share = new Samples(pods.map((rate, i) => rate / (wires[i] ?? rate))).median;
   return {
     work: 'pod to pod across two hosts against plain routed veth (iperf3)',
     goal: 'at least 95 %',

@@ -30,7 +30,8 @@ const BURST = 25;
 const REFILL_MS = 300_000;
 const REMEMBERED = 4096;
 const WAITING = 1000;
-const ATTEMPTS = 5;
+/** How long it is tried to write what nobody has refused: servers come back, and what was said once is not said again. */
+const PATIENCE_MS = 1_800_000;
 const RETRY = { first: 1_000, max: 30_000 };
 const LONGEST_MESSAGE = 1024;
 
@@ -122,7 +123,8 @@ export class EventRecorder implements Events {
         return;
       } catch (error) {
         const hopeless = error instanceof ApiError && error.code < 500 && error.code !== 429;
-        if (hopeless || attempt === ATTEMPTS || signal.aborted) {
+        const isLate = this.#system.now() - series.last > PATIENCE_MS;
+        if (hopeless || isLate || signal.aborted) {
           this.#dropped += 1;
           this.#log.debug('an event could not be written', { reason: series.reason, error: asError(error) });
           return;

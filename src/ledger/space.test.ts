@@ -63,6 +63,12 @@ test('an address that is kept for one is not kept for another', () => {
   assert.equal(ask('c', address('10.0.0.11')), 'taken by b');
 });
 
+test('who asks once more for an address that is kept for him gets it', () => {
+  assert.equal(ask('a', address('10.0.0.10')), 'kept 10.0.0.10');
+  assert.equal(ask('b', address('10.0.0.10')), 'taken by a');
+  assert.equal(ask('a', address('10.0.0.10')), 'kept 10.0.0.10');
+});
+
 test('an address that was kept in vain is free again', () => {
   ask('a');
   space.settle(address('10.0.0.10'));

@@ -158,7 +158,9 @@ export class Space {
     const holding = this.holdingAt(address);
     if (holding !== undefined) return mayTakeOver(holding, successor) ? undefined : holding;
     const holder = this.#kept[address.family].get(address.value);
-    return holder === undefined || holder.uid === successor.heirOf ? undefined : { address, holder };
+    // Who asked before, and does not know what came of it, asks once more.
+    const isOwn = holder?.uid === successor.holder.uid || holder?.uid === successor.heirOf;
+    return holder === undefined || isOwn ? undefined : { address, holder };
   }
 
   #add(holding: Holding): void {

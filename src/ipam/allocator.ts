@@ -14,6 +14,8 @@ import type { Waiting, Wanted } from './waiting.ts';
 /** What an applicant has after a pass, and what it lacks. */
 export interface Allotment {
   readonly reserved: readonly (Reserved & { readonly request: NetworkRequest })[];
+  /** Of these nobody can say now whether it has something there: what was said about them before still holds. */
+  readonly undecided: readonly NetworkRequest[];
   /** Why something is missing, a sentence each. */
   readonly problems: readonly string[];
   /** Asking again may help. */
@@ -113,6 +115,7 @@ function allotment(
   answers: ReadonlyMap<PlanEntry, Outcome>,
 ): Allotment {
   const reserved: Allotment['reserved'][number][] = [];
+  const undecided: NetworkRequest[] = [];
   const problems: string[] = [];
   const lacking: Wanted[] = [];
   let error: Error | undefined;
@@ -123,12 +126,17 @@ function allotment(
       reserved.push({ request, subnet: goal.subnet, address: goal.address });
     } else if (goal.is === 'impossible') {
       problems.push(goal.why);
+      undecided.push(request);
     } else if (outcome?.is === 'held') {
       reserved.push({ request, subnet: goal.subnet, address: outcome.holding.address });
     } else if (outcome !== undefined) {
       problems.push(explain(outcome, goal.subnet));
-      if (outcome.is === 'unknown') error = outcome.error;
-      else lacking.push(wantedOf(goal.is === 'wished' ? { subnet: goal.subnet } : goal));
+      if (outcome.is === 'unknown') {
+        error = outcome.error;
+        undecided.push(request);
+      } else {
+        lacking.push(wantedOf(goal.is === 'wished' ? { subnet: goal.subnet } : goal));
+      }
     }
   }
   waiting.set(applicant, lacking);
@@ -140,7 +148,7 @@ function allotment(
   const isDoubtful = lacking.some(({ subnet: { network, definition } }) =>
     applicant.told.some((entry) => sameName(entry.network, network.name) && sameName(entry.subnet, definition.name)),
   );
-  return { reserved, problems, error, surplus, isDoubtful, mayAskAgain };
+  return { reserved, undecided, problems, error, surplus, isDoubtful, mayAskAgain };
 }
 
 const NOTHING: Plan = { entries: [], surplus: [] };

@@ -485,6 +485,31 @@ describe('what was there before', () => {
   });
 });
 
+describe('an IPSet whose address cannot be recorded now', () => {
+  it('goes on saying the address that it was told', async () => {
+    const lab = new Lab();
+    await lab.netConfig(network());
+    const { client, api } = lab.world;
+    await lab.create('a');
+    const { uid } = lab.find('a').metadata;
+    const entry = { network: 'Storage', subnet: 'subnet1', address: '172.18.0.77' };
+    await client.create(Reservation, {
+      metadata: { name: 'a', namespace: NAMESPACE },
+      spec: { ipSetRef: { uid }, reservation: { Storage: entry } },
+    });
+    const status = { observedGeneration: 1, reservation: entry.address, reservations: [entry] };
+    await client.updateStatus(IPSet, { ...lab.find('a'), status });
+    // Everything is known, and then there is no place for the record.
+    api.unserve(AddressBlock);
+    await lab.start();
+    await lab.settle();
+    assert.match(lab.state('a'), /could not be recorded/);
+    assert.equal(lab.find('a').status?.reservation, entry.address);
+    assert.deepEqual(lab.reservation('a')?.spec.reservation, { Storage: entry });
+    await lab.stop();
+  });
+});
+
 describe('an IPSet beside pools of Services', () => {
   it('is given nothing of theirs, unless it asks for it by number', async () => {
     const lab = await running(network());

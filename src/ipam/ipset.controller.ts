@@ -104,18 +104,17 @@ async function release(
   );
 }
 
-function outcomeOf(
-  ipSet: IPSet,
-  { reserved, problems, error, mayAskAgain }: Allotment,
-  { contest }: Environment,
-  context: Context,
-): IPSetOutcome {
+function outcomeOf(ipSet: IPSet, allotment: Allotment, { contest }: Environment, context: Context): IPSetOutcome {
+  const { problems, error, mayAskAgain } = allotment;
   const why = problems.join('; ');
   const conditions = conditionsOf(ipSet, context);
   conditions.met('InputReady', 'Input data complete');
   if (problems.length === 0) conditions.met('ReservationReady', 'Reservation successful');
   else conditions.failed('ReservationReady', `Reservation error occured ${why}`, { severity: 'Error' });
-  const status = nextStatus(ipSet, { conditions: conditions.list(), ...reservationsOf(reserved) });
+  const status = nextStatus(ipSet, {
+    conditions: conditions.list(),
+    ...reservationsOf(allotment, ipSet.status?.reservations),
+  });
   if (error !== undefined) return failed(error, { status });
   const after = contest.delay(ipSet, status, context.system.uptime());
   if (after > 0) return wait({ after });

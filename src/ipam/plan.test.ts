@@ -163,13 +163,14 @@ describe('a Reservation', () => {
     assert.ok(typeof found !== 'string');
     return { subnet: found, address: address(text) };
   };
+  const has = (...reserved: ReturnType<typeof reserve>[]) => ({ reserved, undecided: [] });
 
   it('has the second address of a network under a key of its own, and each keeps its key', () => {
-    const first = reservationFor(ipSet(any), [reserve('subnet1', '172.18.0.20')], undefined);
+    const first = reservationFor(ipSet(any), has(reserve('subnet1', '172.18.0.20')), undefined);
     assert.deepEqual(Object.keys(first.spec.reservation), ['Storage']);
     const before = { ...reservation('uid', {}), spec: first.spec };
     const both = [reserve('subnet6', 'fd00::5'), reserve('subnet1', '172.18.0.20')];
-    const { spec } = reservationFor(ipSet(six, any), both, before);
+    const { spec } = reservationFor(ipSet(six, any), has(...both), before);
     assert.deepEqual(
       Object.entries(spec.reservation)
         .map(([key, entry]) => `${key} ${entry.address}`)
@@ -178,16 +179,28 @@ describe('a Reservation', () => {
     );
   });
 
+  it('keeps what it says of an address of which nobody knows now, also beside another one of that network', () => {
+    const first = reservationFor(
+      ipSet(six, any),
+      has(reserve('subnet1', '172.18.0.20'), reserve('subnet6', 'fd00::5')),
+      undefined,
+    );
+    const before = { ...reservation('uid', {}), spec: first.spec };
+    const decided = { ...has(reserve('subnet1', '172.18.0.20')), undecided: [six] };
+    const { spec } = reservationFor(ipSet(six, any), decided, before);
+    assert.deepEqual(spec.reservation, before.spec.reservation);
+  });
+
   it('keeps the labels that others gave it', () => {
     const before = reservation('uid', {});
     before.metadata.labels = { team: 'blue', 'ipam.network.openstack.org/Storage': 'mine' };
-    const { metadata } = reservationFor(ipSet(any), [reserve('subnet1', '172.18.0.20')], before);
+    const { metadata } = reservationFor(ipSet(any), has(reserve('subnet1', '172.18.0.20')), before);
     assert.deepEqual(metadata.labels, { team: 'blue', 'ipam.network.openstack.org/Storage': 'mine' });
   });
 
   it('keeps what it says of a network that the NetConfig does not have now', () => {
     const before = reservation('uid', { Storage: '172.18.0.20' });
-    const { spec } = reservationFor(ipSet(any), [], before);
+    const { spec } = reservationFor(ipSet(any), has(), before);
     assert.deepEqual(spec.reservation, before.spec.reservation);
   });
 });

@@ -10,16 +10,17 @@ import type { Environment } from './environment.ts';
 import { FINALIZERS, isFor, isWritten, reservationFor } from './reservation.ts';
 
 /** What has been decided about an IPSet. */
-export interface Decided extends Pick<Allotment, 'reserved' | 'surplus'> {
+export interface Decided extends Pick<Allotment, 'reserved' | 'undecided' | 'surplus'> {
   readonly ipSet: IPSet;
   /** The Reservation of its name. */
   readonly reservation: Reservation | undefined;
 }
 
 /** Writes what an IPSet has into its Reservation. Of two that try at once only one comes through: what it says counts. */
-export async function record({ ipSet, reserved, reservation: before }: Decided, client: Client): Promise<void> {
+export async function record(decided: Decided, client: Client): Promise<void> {
+  const { ipSet, reserved, reservation: before } = decided;
   if (before === undefined && reserved.length === 0) return;
-  const draft = reservationFor(ipSet, reserved, before);
+  const draft = reservationFor(ipSet, decided, before);
   if (before === undefined) {
     try {
       await client.create(Reservation, draft);
@@ -27,7 +28,7 @@ export async function record({ ipSet, reserved, reservation: before }: Decided, 
       if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error;
       // Perhaps by ourselves, a moment ago.
       const found = await client.get(Reservation, draft.metadata.name, draft.metadata.namespace);
-      if (found !== undefined && isWritten(reservationFor(ipSet, reserved, found), found)) return;
+      if (found !== undefined && isWritten(reservationFor(ipSet, decided, found), found)) return;
       throw modified(Reservation, draft.metadata.name);
     }
   } else if (before.metadata.deletionTimestamp !== undefined) {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Address } from '../api/address.ts';
 import { apiVersionOf } from '../api/kind.ts';
-import { IPSet } from '../api/network.openstack.org/ipset.ts';
+import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
 import type { Reservation, ReservationEntry } from '../api/network.openstack.org/reservation.ts';
 import { folded, sameName } from '../api/network.openstack.org/shapes.ts';
 import { labelValueFaults, qualifiedNameFaults } from '../api/syntax.ts';
@@ -24,15 +24,22 @@ export interface Reserved {
   readonly address: Address;
 }
 
+/** What a Reservation is about: what its IPSet has, and the requests of which nobody can say now what it has there. */
+interface Said {
+  readonly reserved: readonly Reserved[];
+  readonly undecided: readonly NetworkRequest[];
+}
+
+export const isAbout = (
+  { name, subnetName }: NetworkRequest,
+  { network, subnet }: Pick<ReservationEntry, 'network' | 'subnet'>,
+): boolean => sameName(name, network) && sameName(subnetName, subnet);
+
 /** What the Reservation of an IPSet says. `before`: the object of that name that there is already. */
-export function reservationFor(
-  ipSet: IPSet,
-  reserved: readonly Reserved[],
-  before: Reservation | undefined,
-): Draft<Reservation> {
+export function reservationFor(ipSet: IPSet, decided: Said, before: Reservation | undefined): Draft<Reservation> {
   const { name, namespace = '', uid } = ipSet.metadata;
   const own = before !== undefined && isFor(before, ipSet) ? before : undefined;
-  const reservation = entriesOf(ipSet, reserved, own);
+  const reservation = entriesOf(ipSet, decided, own);
   const finalizers = (before?.metadata.finalizers ?? []).filter((finalizer) => !isOurs(finalizer));
   const others = (before?.metadata.ownerReferences ?? []).filter(({ controller }) => controller !== true);
   return {
@@ -65,7 +72,7 @@ const said = ({ metadata: { labels = {}, finalizers = [], ownerReferences = [] }
  */
 function entriesOf(
   { spec }: IPSet,
-  reserved: readonly Reserved[],
+  { reserved, undecided }: Said,
   own: Reservation | undefined,
 ): Record<string, ReservationEntry> {
   const known = Object.entries(own?.spec.reservation ?? {});
@@ -85,7 +92,8 @@ function entriesOf(
   // Of a network that the NetConfig does not have now, nobody can say that the address is not in use.
   for (const [key, entry] of known) {
     const asked = spec.networks.some(({ name }) => sameName(name, entry.network));
-    if (asked && !entries.has(key) && !found.has(folded(entry.network))) entries.set(key, entry);
+    const isOpen = !found.has(folded(entry.network)) || undecided.some((request) => isAbout(request, entry));
+    if (asked && !entries.has(key) && isOpen) entries.set(key, entry);
   }
   return Object.fromEntries(entries);
 }

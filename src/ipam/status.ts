@@ -1,12 +1,18 @@
 import type { IPSetStatus, NetworkRequest, ReservedAddress } from '../api/network.openstack.org/ipset.ts';
 import { folded } from '../api/network.openstack.org/shapes.ts';
-import type { Reserved } from './reservation.ts';
+import type { Allotment } from './allocator.ts';
+import { isAbout, type Reserved } from './reservation.ts';
 
-/** What a host must know to use its addresses: the control plane first, then by network. */
+/**
+ * What a host must know to use its addresses: the control plane first, then by network. `before`: what was said so far, which goes on
+ * being said where nobody knows better.
+ */
 export function reservationsOf(
-  reserved: readonly (Reserved & { readonly request: NetworkRequest })[],
+  { reserved, undecided }: Pick<Allotment, 'reserved' | 'undecided'>,
+  before: readonly ReservedAddress[] = [],
 ): Required<Pick<IPSetStatus, 'reservation' | 'reservations'>> {
-  const reservations = reserved.map(entryOf).sort(inOrder);
+  const still = before.filter((entry) => undecided.some((request) => isAbout(request, entry)));
+  const reservations = [...reserved.map(entryOf), ...still].sort(inOrder);
   return { reservation: reservations.map(({ address }) => address).join(', '), reservations };
 }
 

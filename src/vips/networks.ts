@@ -7,6 +7,7 @@ import type { Caches } from '../runtime/cache.ts';
 /** The networks of hosts, in every namespace: which addresses are theirs, and which they give to those who ask for any. */
 export class Networks {
   readonly #subnets: readonly Subnet[];
+  readonly #byNamespace: ReadonlyMap<string, readonly Subnet[]>;
 
   constructor(netConfigs: readonly NetConfig[]) {
     this.#subnets = netConfigs
@@ -23,6 +24,7 @@ export class Networks {
           }),
         ),
       );
+    this.#byNamespace = Map.groupBy(this.#subnets, ({ namespace }) => namespace);
   }
 
   static of(caches: Caches): Networks {
@@ -33,6 +35,11 @@ export class Networks {
   namespacesAround(address: Address): string[] {
     const around = this.#subnets.filter(({ prefix }) => prefix.contains(address));
     return [...new Set(around.map(({ namespace }) => namespace))].sort();
+  }
+
+  /** Whether hosts of the namespace may have the address. */
+  haveIn(namespace: string, address: Address): boolean {
+    return (this.#byNamespace.get(namespace) ?? []).some(({ prefix }) => prefix.contains(address));
   }
 
   /** Where these ranges meet addresses that hosts get without asking for them by number. */

@@ -748,6 +748,18 @@ describe('hosts and Services on one network', () => {
     await lab.stop();
   });
 
+  it('an address of both, because the network came later, is on record for the Service when the host gives it back', async () => {
+    const lab = await small();
+    await lab.service('a');
+    const block = await holdForHost(lab, '172.17.0.80');
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');
+    assert.match(lab.events('a', 'AddressConflict').join(), /is held by IPSet edpm-0/);
+    await lab.world.client.update(AddressBlock, { ...block, spec: { ...block.spec, holdings: [] } });
+    await lab.settle();
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a', 'openstack/underlay 172.17.0.80 a']);
+    await lab.stop();
+  });
+
   it('networks may come later, and go', async () => {
     const lab = await small();
     await lab.service('a');
@@ -758,4 +770,60 @@ describe('hosts and Services on one network', () => {
     assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a']);
     await lab.stop();
   });
+
+  it('what was held in a network before it went is given back, also when that is heard of only after', async () => {
+    const lab = await small();
+    await lab.service('a');
+    const holder = { kind: 'Service', namespace: NAMESPACE, name: 'a', uid: lab.find('a').metadata.uid };
+    await holdFor(lab, holder, { address: '172.17.0.80', space: 'underlay', namespace: NAMESPACE });
+    await lab.settle();
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a']);
+    await lab.stop();
+  });
 });
+
+describe('what another leader has left behind for a Service', () => {
+  it('is given back when the Service has been told another address', async () => {
+    const lab = await small();
+    await lab.pool('other', { addresses: ['192.0.2.7/32'] });
+    await lab.service('a');
+    const holder = { kind: 'Service', namespace: NAMESPACE, name: 'a', uid: lab.find('a').metadata.uid };
+    await holdFor(lab, holder, { address: '192.0.2.7', space: 'vips', namespace: 'metallb-system' });
+    await lab.settle();
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a']);
+    assert.equal(lab.addresses('a'), '172.17.0.80');
+    await lab.stop();
+  });
+
+  it('is told to one that waits', async () => {
+    const lab = await small('172.17.0.80/32');
+    await lab.service('a');
+    await lab.service('b');
+    assert.equal(lab.addresses('b'), '');
+    const holder = { kind: 'Service', namespace: NAMESPACE, name: 'b', uid: lab.find('b').metadata.uid };
+    await lab.world.client.create(IPAddressPool, {
+      metadata: { name: 'manual', namespace: 'metallb-system' },
+      spec: { addresses: ['192.0.2.7/32'], autoAssign: false, avoidBuggyIPs: false },
+    });
+    await lab.settle();
+    await holdFor(lab, holder, { address: '192.0.2.7', space: 'vips', namespace: 'metallb-system' });
+    await lab.settle();
+    assert.equal(lab.addresses('b'), '192.0.2.7');
+    await lab.stop();
+  });
+});
+
+/** What an allocator writes before it tells the Service. */
+function holdFor(
+  lab: Lab,
+  holder: AddressHolder,
+  { address, space, namespace }: { address: string; space: string; namespace: string },
+): Promise<unknown> {
+  const prefix = `${address.split('.').slice(0, 3).join('.')}.0`;
+  const sharers = space === 'vips' ? { sharers: [{ ...holder, ports: ['TCP/80'] }] } : {};
+  const holding = { address, holder, network: 'internalapi', subnet: '', since: '2026-01-01T00:00:00Z', ...sharers };
+  return lab.world.client.create(AddressBlock, {
+    metadata: { name: `${space}-${prefix}-24`, namespace, finalizers: ['netloom.io/holdings'] },
+    spec: { space, prefix: `${prefix}/24`, holdings: [holding] },
+  });
+}

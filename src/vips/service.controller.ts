@@ -9,9 +9,9 @@ import type { Caches } from '../runtime/cache.ts';
 import { type Controller, controller } from '../runtime/controller.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { Allocator } from './allocator.ts';
+import { concernedBy, unclaimedAt } from './concerned.ts';
 import { Office } from './office.ts';
-
-import { concerns, isService } from './vip.ts';
+import { concerns } from './vip.ts';
 import { Waiting } from './waiting.ts';
 
 /** Gives Services of type LoadBalancer addresses from pools, and keeps them for as long as they are asked for. */
@@ -43,7 +43,11 @@ export const serviceAddresses = ({
           wakes: (block, caches) => {
             if (!concerns(block)) return [];
             const freed = office.takeFreed();
-            return [...lost(block, caches), ...waiting.for(freed, office.pools(caches))];
+            return [
+              ...concernedBy(block, { office, waiting, caches }),
+              ...freed.flatMap((address) => unclaimedAt(address, office, caches)),
+              ...waiting.for(freed, office.pools(caches)),
+            ];
           },
         },
         {
@@ -67,31 +71,6 @@ export const serviceAddresses = ({
     }).start(host);
   },
 });
-
-/**
- * Services that must see to their record in a block: those that are not there (any more), because nobody else would give back what
- * they have, and those whose record has vanished, because somebody may have tampered with it.
- */
-function lost(block: AddressBlock, caches: Caches): Ref[] {
-  const users = usersIn(block);
-  if (users.length === 0) return [];
-  const now = caches.of(AddressBlock).get(refOf(block));
-  const kept = new Set(now === undefined ? [] : usersIn(now).map(({ address, uid }) => `${address} ${uid}`));
-  return users.flatMap(({ address, namespace, name, uid }) => {
-    const isThere = caches.of(Service).get({ namespace, name })?.metadata.uid === uid;
-    return isThere && kept.has(`${address} ${uid}`) ? [] : [{ namespace, name }];
-  });
-}
-
-const usersIn = ({ spec }: AddressBlock) =>
-  spec.holdings.flatMap(({ address, holder, sharers = [] }) =>
-    (sharers.length > 0 ? sharers : isService(holder) ? [holder] : []).map(({ namespace = '', name, uid }) => ({
-      address,
-      namespace,
-      name,
-      uid,
-    })),
-  );
 
 /** Tells changes of what people wrote from those of a status. */
 class Changed {

@@ -24,6 +24,10 @@ export class Waiting {
     this.#waiters.delete(keyOf(ref));
   }
 
+  has(ref: Ref): boolean {
+    return this.#waiters.has(keyOf(ref));
+  }
+
   /** Who might be served now that these are free, the oldest first. */
   for(freed: readonly Address[], pools: Pools): Ref[] {
     if (freed.length === 0 || this.#waiters.size === 0) return [];

@@ -1,3 +1,4 @@
+import type { Admission } from '../../src/api/admission.ts';
 import { isJsonObject, type JsonObject } from '../../src/api/json.ts';
 import { apiVersionOf, type Kind, type ObjectOf } from '../../src/api/kind.ts';
 import { ApiError, badRequest, methodNotAllowed, notFound } from '../../src/api/status.ts';
@@ -6,6 +7,7 @@ import type { System } from '../../src/runtime/clock.ts';
 import { groupVersionPath } from '../../src/runtime/paths.ts';
 import { type ApiRequest, type ApiResponse, type Transport, Unreachable } from '../../src/runtime/transport.ts';
 import { asSent } from './as-sent.ts';
+import { Checks } from './checks.ts';
 import { type Faults, noFaults } from './faults.ts';
 import { collectGarbage } from './garbage.ts';
 import { at, matcherOf } from './selectors.ts';
@@ -18,6 +20,8 @@ export interface SimulatedApiOptions {
   system: System;
   /** What the server serves from the start. */
   kinds: readonly Kind[];
+  /** Who checks what is written, as on the server of the product; nobody unless it says so. */
+  admission?: readonly Admission[];
 }
 
 /** From the creation of a definition to the first request that is served. */
@@ -34,13 +38,15 @@ export class SimulatedApi {
   readonly #kinds = new Map<string, Kind>();
   readonly #writes: Writes;
   readonly #watchers: Watchers;
+  readonly #checks: Checks;
   #up = true;
   #outages = 0;
   /** Counts requests by verb and resource, for tests of what is asked how often. */
   readonly requests = new Map<string, number>();
 
-  constructor({ system, kinds }: SimulatedApiOptions) {
+  constructor({ system, kinds, admission = [] }: SimulatedApiOptions) {
     this.#system = system;
+    this.#checks = new Checks({ admission, store: this.store, system });
     this.#writes = new Writes(this.store, system);
     this.#watchers = new Watchers(this.store, system);
     for (const kind of [CustomResourceDefinition, ...kinds]) this.serve(kind);
@@ -99,9 +105,33 @@ export class SimulatedApi {
     return this.store.all(resourceOf(kind)).map((object) => structuredClone(object) as unknown as ObjectOf<K>);
   }
 
+  /** As `objects`, without a copy: nobody may change them. */
+  stored<K extends Kind>(kind: K): readonly ObjectOf<K>[] {
+    return this.store.all(resourceOf(kind)) as unknown as ObjectOf<K>[];
+  }
+
+  /** `key`: the namespace and the name. */
+  find<K extends Kind>(kind: K, key: string): ObjectOf<K> | undefined {
+    return this.store.get(resourceOf(kind), key) as unknown as ObjectOf<K> | undefined;
+  }
+
   /** Open watches: a client that has stopped leaves none behind. */
   get watches(): number {
     return this.#watchers.size;
+  }
+
+  /** Carries out a request when those have had their say who check it, which takes a moment. `by`: whose it is. */
+  answer(request: ApiRequest, by: string): ApiResponse | Promise<ApiResponse> {
+    if (request.method === 'GET' || this.#checks.areNone) return this.handle(request, by);
+    return this.#answerChecked(request, by);
+  }
+
+  async #answerChecked(request: ApiRequest, by: string): Promise<ApiResponse> {
+    try {
+      return this.handle(await this.#checks.check(request, this.#route(request).target, by), by);
+    } catch (error) {
+      return refusing(error);
+    }
   }
 
   /** Carries out a request at this moment. `by`: whose it is. */
@@ -110,8 +140,7 @@ export class SimulatedApi {
     try {
       return { status: request.method === 'POST' ? 201 : 200, body: this.#answer(request), warnings: [] };
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      return { status: error.code, body: asSent({ ...error.status }), warnings: [] };
+      return refusing(error);
     }
   }
 
@@ -254,6 +283,11 @@ export class SimulatedApi {
 
 const kindKey = ({ group, version, plural }: Pick<Kind, 'group' | 'version' | 'plural'>): string =>
   `${group}/${version}/${plural}`;
+
+function refusing(error: unknown): ApiResponse {
+  if (!(error instanceof ApiError)) throw error;
+  return { status: error.code, body: asSent({ ...error.status }), warnings: [] };
+}
 
 const isApply = (contentType: string): boolean => contentType.startsWith('application/apply-patch');
 

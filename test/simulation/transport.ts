@@ -33,6 +33,7 @@ export class SimulatedTransport implements Transport {
   #cut = false;
   #dead = false;
   #outages = 0;
+  #fate: { writesBefore: number; died: () => void } | undefined;
 
   constructor({ api, system, faults, name }: SimulatedTransportOptions) {
     this.#api = api;
@@ -59,11 +60,23 @@ export class SimulatedTransport implements Transport {
     for (const stream of this.#streams) stream.close();
   }
 
+  /** Whoever speaks dies with a write under way, after so many others. `died` is told of it. */
+  killAtWrite(writesBefore: number, died: () => void): void {
+    this.#fate = { writesBefore, died };
+  }
+
+  spare(): void {
+    this.#fate = undefined;
+  }
+
   request({ signal, ...request }: ApiRequest): Promise<ApiResponse> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     // Who gives up waiting does not call back a write that is on its way.
     const follow = request.method === 'GET' ? signal : undefined;
-    return orAborted(this.#dead ? NEVER : this.#exchange(request, follow), signal);
+    if (this.#dead) return orAborted(NEVER, signal);
+    const answer = orAborted(this.#exchange(request, follow), signal);
+    if (request.method !== 'GET') this.#countWrite();
+    return answer;
   }
 
   async *stream(request: ApiRequest): AsyncGenerator<JsonObject, void, undefined> {
@@ -102,11 +115,23 @@ export class SimulatedTransport implements Transport {
     if (happens(this.#system, this.faults.lateRequest))
       await sleep(this.#system, this.#system.random() * LATEST, signal);
     this.#mayFail(request, this.faults.lostRequest, outages);
-    const answer = this.#refused() ?? this.#api.handle(sent, this.#name);
+    const answer = this.#refused() ?? (await this.#api.answer(sent, this.#name));
     await this.#travel(signal);
     if (this.#dead) return NEVER;
     this.#mayFail(request, this.faults.lostAnswer, outages);
     return this.#doubted(request) ?? answer;
+  }
+
+  #countWrite(): void {
+    if (this.#fate === undefined) return;
+    const { writesBefore, died } = this.#fate;
+    if (writesBefore > 0) {
+      this.#fate = { writesBefore: writesBefore - 1, died };
+      return;
+    }
+    this.#fate = undefined;
+    this.kill();
+    died();
   }
 
   async #travel(signal?: AbortSignal): Promise<void> {

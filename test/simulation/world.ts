@@ -1,3 +1,4 @@
+import type { Admission } from '../../src/api/admission.ts';
 import { builtinKind, type Kind } from '../../src/api/kind.ts';
 import type { ApiObject } from '../../src/api/object.ts';
 import { Client } from '../../src/runtime/client.ts';
@@ -35,13 +36,15 @@ export function world({
   seed = 1,
   kinds = [Net, Port],
   level = 'debug',
+  admission = [],
 }: {
   seed?: number;
   kinds?: readonly Kind[];
   level?: LogLevel;
+  admission?: readonly Admission[];
 } = {}): World {
   const clock = new SimulatedClock({ seed });
-  const api = new SimulatedApi({ system: clock, kinds });
+  const api = new SimulatedApi({ system: clock, kinds, admission });
   const lines: string[] = [];
   const log = lineLog({ clock, write: (line) => lines.push(line.trimEnd()), level });
   const clientWith = (faults: Partial<Faults>): Client =>

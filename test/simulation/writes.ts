@@ -6,6 +6,9 @@ import { timestamp } from '../../src/runtime/timestamp.ts';
 import { at } from './selectors.ts';
 import type { Store } from './store.ts';
 
+/** Where writes end up. */
+export type Shelf = Pick<Store, 'get' | 'put' | 'ownersOf'>;
+
 /** Which object a write is about, and in whose name it is done. */
 export interface Target {
   kind: Kind;
@@ -23,10 +26,10 @@ const FIXED = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimesta
 
 /** The writing side of the simulated server: the rules that every API server follows, without schemas and defaults. */
 export class Writes {
-  readonly #store: Store;
+  readonly #store: Shelf;
   readonly #system: System;
 
-  constructor(store: Store, system: System) {
+  constructor(store: Shelf, system: System) {
     this.#store = store;
     this.#system = system;
   }

@@ -114,7 +114,7 @@ export async function deletePod(
   } catch (error) {
     // Another pod has the name by now: this one is gone.
     if (error instanceof ApiError && error.code === 409) return undefined;
-    unheard.forget(owner.metadata.uid, refOf(pod));
+    unheard.failed(owner.metadata.uid, refOf(pod), error);
     if (isRefusal(error)) events.warning(owner, 'FailedDelete', `Error deleting: ${error.message}`);
     return asError(error);
   }

@@ -26,7 +26,7 @@ export async function createSet(rollout: Rollout, { client, events, unheard }: T
     if (sizeOf(created) > 0) scaled(events, deployment, created, 0, sizeOf(created));
     return created;
   } catch (error) {
-    unheard.forget(uid, { namespace, name });
+    unheard.failed(uid, { namespace, name }, error);
     if (!(error instanceof ApiError) || error.reason !== 'AlreadyExists') throw error;
     const found = await client.get(ReplicaSet, name, namespace);
     if (found === undefined) throw error;

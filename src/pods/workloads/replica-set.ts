@@ -33,15 +33,24 @@ export interface Counted {
   readonly nextAvailable: number | undefined;
 }
 
-/** @param failure why pods could not be made or deleted */
-export function statusOf(set: ReplicaSet, pods: readonly Pod[], failure: Error | undefined, now: number): Counted {
+/**
+ * @param pods those that are there and are to stay
+ * @param others how many there may be beside them, as it was not heard yet that they have come or ended: in all there are no more
+ * @param failure why pods could not be made or deleted
+ */
+export function statusOf(
+  set: ReplicaSet,
+  { pods, others }: { readonly pods: readonly Pod[]; readonly others: number },
+  failure: Error | undefined,
+  now: number,
+): Counted {
   const template = Object.entries(set.spec.template?.metadata?.labels ?? {});
   const waits = pods.map((pod) => untilAvailable(pod, set.spec.minReadySeconds ?? 0, now));
   const pending = waits.filter((wait) => wait !== undefined).filter((wait) => wait > 0);
   const conditions = conditionsOf(set, pods, failure, now);
   return {
     status: {
-      replicas: pods.length,
+      replicas: pods.length + others,
       fullyLabeledReplicas: pods.filter(({ metadata }) =>
         template.every(([key, value]) => metadata.labels?.[key] === value),
       ).length,

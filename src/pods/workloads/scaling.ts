@@ -17,8 +17,9 @@ export function roomFor({ deployment, current, old }: Rollout): number {
   return room <= 0 ? size : size + Math.min(room, wanted - size);
 }
 
-/** Pods that are to go count until they do. */
-const presentIn = (set: ReplicaSet): number => Math.max(sizeOf(set), podsIn(set));
+/** Pods that are to go count until they do; of a set that has not looked at its size yet, nobody knows how many there are. */
+const presentIn = (set: ReplicaSet): number =>
+  isObserved(set) ? Math.max(sizeOf(set), podsIn(set)) : Number.POSITIVE_INFINITY;
 
 /** What is said of a set counts once it is about the set as it is now. */
 const servingIn = (set: ReplicaSet): number => (isObserved(set) ? Math.min(sizeOf(set), availableIn(set)) : 0);

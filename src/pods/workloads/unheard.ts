@@ -1,4 +1,5 @@
 import type { ApiObject } from '../../api/object.ts';
+import { ApiError } from '../../api/status.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Change, Informer } from '../../runtime/informer.ts';
@@ -67,9 +68,20 @@ export class Unheard<T extends ApiObject> {
     return expected?.news === 'that it ends' && expected.uid === metadata.uid;
   }
 
-  /** The server refused: there will be no news. */
+  /** How many were made that nobody has heard of yet. */
+  coming(owner: string): number {
+    return [...(this.#expected.get(owner)?.values() ?? [])].filter(({ news }) => news === 'that it is there').length;
+  }
+
+  /** There will be no news. */
   forget(owner: string, ref: Ref): void {
     this.#forget(owner, keyOf(ref));
+  }
+
+  /** After a write that failed: the server has refused and there will be no news, or nobody answered, and it is asked soon. */
+  failed(owner: string, ref: Ref, error: unknown): void {
+    if (error instanceof ApiError) this.#forget(owner, keyOf(ref));
+    else this.#doubt(owner, keyOf(ref));
   }
 
   /** Whether something is still to be heard. */
@@ -98,6 +110,12 @@ export class Unheard<T extends ApiObject> {
     children.set(key, expected);
     this.#expected.set(owner, children);
     this.#owners.set(key, owner);
+  }
+
+  #doubt(owner: string, key: string): void {
+    const children = this.#expected.get(owner);
+    const expected = children?.get(key);
+    if (expected !== undefined) children?.set(key, { ...expected, since: Number.NEGATIVE_INFINITY });
   }
 
   #forget(owner: string, key: string): void {

@@ -1,5 +1,6 @@
 import type { Prefix } from '../api/prefix.ts';
 import type { Controller } from '../runtime/controller.ts';
+import { budgets } from './budgets/budgets.controller.ts';
 import { evictions } from './nodes/evictions.controller.ts';
 import { nodeHealth, nodeTaints } from './nodes/health.controller.ts';
 import { podRanges } from './nodes/ranges.controller.ts';
@@ -26,4 +27,5 @@ export const podsControllers = ({ podCidr, nodePatience = PATIENCE }: PodsOption
   evictions(),
   scheduler(),
   ...workloadControllers(),
+  budgets(),
 ];

@@ -8,6 +8,7 @@ import { Pod, type PodSpec } from '../api/core/pod.ts';
 import { Service } from '../api/core/service.ts';
 import { EndpointSlice } from '../api/discovery.k8s.io/endpoint-slice.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
+import { PodDisruptionBudget } from '../api/policy/pod-disruption-budget.ts';
 import { Prefix } from '../api/prefix.ts';
 import { Event, Lease } from '../runtime/builtin.ts';
 import type { Controller } from '../runtime/controller.ts';
@@ -38,6 +39,7 @@ export class Lab {
       StatefulSet,
       ControllerRevision,
       EndpointSlice,
+      PodDisruptionBudget,
     ];
     this.world = world({ seed, kinds, level: 'error' });
   }

@@ -18,10 +18,26 @@ const deployment = (name: string, spec: JsonObject = {}): JsonObject => ({
   },
 });
 
+/** Where nobody else is, as long as there is room. */
+const spread = {
+  affinity: {
+    nodeAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        {
+          weight: 100,
+          preference: {
+            matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['drained'] }],
+          },
+        },
+      ],
+    },
+  },
+};
+
 describe('rollouts under kubectl', { concurrency: 4 }, () => {
   let cluster: PretendedCluster;
   before(async () => {
-    cluster = await PretendedCluster.start();
+    cluster = await PretendedCluster.start(['a', 'b', 'drained']);
   });
   after(() => cluster.stop());
 
@@ -34,6 +50,27 @@ describe('rollouts under kubectl', { concurrency: 4 }, () => {
     assert.match(status, /deployment "new" successfully rolled out\n$/);
     assert.equal(wait, 'deployment.apps/new condition met\n');
     assert.match(await cluster.ok('get deployment new'), /^new +3\/3 +3 +3 /m);
+  });
+
+  test('drain takes no more pods at a time than a disruption budget allows, and comes to its end', async () => {
+    const alone = {
+      template: {
+        metadata: { labels: { app: 'calm' } },
+        spec: { ...spread, containers: [{ name: 'main', image: 'web:1' }] },
+      },
+    };
+    await cluster.ok('apply -f -', deployment('calm', alone));
+    const spec = { minAvailable: 2, selector: { matchLabels: { app: 'calm' } } };
+    const kind = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
+    await cluster.ok('apply -f -', { ...kind, metadata: { name: 'calm' }, spec });
+    await cluster.ok('rollout status deployment/calm --timeout=30s');
+    await cluster.ok('wait pdb/calm --for=jsonpath={.status.disruptionsAllowed}=1 --timeout=30s');
+    assert.match(await cluster.ok('get pdb calm'), /^calm +2 +N\/A +1 /m);
+    const there = () => cluster.ok('get pods -l app=calm --field-selector spec.nodeName=drained -o name');
+    assert.match(await there(), /pod\/calm/);
+    await cluster.ok('drain drained --timeout=60s --pod-selector=app=calm');
+    assert.equal(await there(), '');
+    await cluster.ok('uncordon drained');
   });
 
   test('set image makes a revision, history tells of it, undo goes back', async () => {

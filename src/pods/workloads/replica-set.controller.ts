@@ -48,7 +48,12 @@ async function reconcile(set: ReplicaSet, tools: Tools): Promise<Outcome<StatusO
   const failure = isEnding || isBehind ? undefined : await correct(set, pods, tools);
   // Who counts on pods that are about to end would end others too early.
   const staying = pods.filter((pod) => !unheard.isEnding(uid, pod));
-  const { status, nextAvailable } = statusOf(set, { pods: staying, others: pods.length - staying.length + unheard.coming(uid) }, failure, system.now());
+  const { status, nextAvailable } = statusOf(
+    set,
+    { pods: staying, others: pods.length - staying.length + unheard.coming(uid) },
+    failure,
+    system.now(),
+  );
   if (failure !== undefined) return failed(failure, { status });
   const after = Math.min(nextAvailable ?? Number.POSITIVE_INFINITY, isBehind ? NEWS : Number.POSITIVE_INFINITY);
   return Number.isFinite(after) ? wait({ status, after }) : done({ status });

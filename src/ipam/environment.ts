@@ -52,6 +52,7 @@ export class Environment {
     for (const pool of this.#networks?.pools ?? []) this.space.removePool(pool);
     this.#networks = netConfig === undefined ? undefined : new Networks(netConfig, ranges);
     for (const pool of this.#networks?.pools ?? []) this.space.addPool(pool);
+    if (this.#networks !== undefined) this.waiting.redefine(this.#networks);
     return this.#networks;
   }
 }

@@ -2,7 +2,7 @@ import type { Address } from '../api/address.ts';
 import type { AddressHolder } from '../api/netloom.io/address-block.ts';
 import { folded } from '../api/network.openstack.org/shapes.ts';
 import type { Applicant } from './applicant.ts';
-import type { Subnet } from './networks.ts';
+import type { Networks, Subnet } from './networks.ts';
 
 /** What somebody waits for: some address of a subnet, or a certain one. */
 export interface Wanted {
@@ -38,6 +38,15 @@ export class Waiting {
   forget(uid: string): void {
     for (const key of this.#standing.get(uid) ?? []) this.#leave(key, uid);
     this.#standing.delete(uid);
+  }
+
+  /** The subnets have been defined anew: from now on other addresses may be for those who wait. */
+  redefine(networks: Networks): void {
+    for (const queue of this.#queues.values()) {
+      const { network, definition } = queue.wanted.subnet;
+      const subnet = networks.find(network.name, definition.name);
+      if (typeof subnet !== 'string') queue.wanted = { ...queue.wanted, subnet };
+    }
   }
 
   /** Who is to be asked before this one: somebody who comes before it and is not among `present`. */

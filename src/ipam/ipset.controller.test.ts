@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
-import type { NetConfigNetwork } from '../api/network.openstack.org/netconfig.ts';
+import { NetConfig, type NetConfigNetwork } from '../api/network.openstack.org/netconfig.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import { Event } from '../runtime/builtin.ts';
 import { Lab, NAMESPACE, network, smallNetwork, subnet } from './environment.fixture.ts';
@@ -23,6 +23,11 @@ async function running(...networks: NetConfigNetwork[]): Promise<Lab> {
 
 const fixed = (fixedIP: string) => ({ name: 'Storage', subnetName: 'subnet1', fixedIP });
 const any = { name: 'Storage', subnetName: 'subnet1' };
+const subnet6 = subnet({
+  name: 'subnet6',
+  cidr: 'fd00:18::/64',
+  allocationRanges: [{ start: 'fd00:18::10', end: 'fd00:18::ffff:ffff' }],
+});
 
 describe('an IPSet', () => {
   it('gets what the documents promise for their example', async () => {
@@ -197,11 +202,6 @@ describe('an IPSet', () => {
   });
 
   it('is given addresses of both families on one network, under two keys', async () => {
-    const subnet6 = subnet({
-      name: 'subnet6',
-      cidr: 'fd00:18::/64',
-      allocationRanges: [{ start: 'fd00:18::10', end: 'fd00:18::ffff:ffff' }],
-    });
     const lab = await running(network({ subnets: [subnet(), subnet6] }));
     await lab.ipSet('a', any, { name: 'Storage', subnetName: 'subnet6' });
     assert.equal(lab.state('a'), '172.18.0.10, fd00:18::10');
@@ -210,6 +210,34 @@ describe('an IPSet', () => {
       'ipam.network.openstack.org/Storage': 'subnet1',
       'ipam.network.openstack.org/Storage.subnet6': 'subnet6',
     });
+    await lab.stop();
+  });
+
+  it('gives back what it does not ask for any more, also when the rest of that network is not to be had', async () => {
+    const both = network({ subnets: [subnet({ allocationRanges: [] }), subnet6] });
+    const lab = await running(both);
+    await lab.ipSet('a', any, { name: 'Storage', subnetName: 'subnet6' });
+    const { metadata, spec } = lab.find('a');
+    assert.equal(lab.held().length, 1);
+    await lab.world.client.update(IPSet, { ...lab.find('a'), spec: { ...spec, networks: spec.networks.slice(0, 1) } });
+    await lab.settle();
+    assert.deepEqual(lab.held(), []);
+    assert.deepEqual(lab.reservation(metadata.name)?.spec.reservation, {});
+    await lab.stop();
+  });
+
+  it('without a NetConfig goes on saying what it has, and nothing that it does not ask for any more', async () => {
+    const allocationRanges = [{ start: '172.19.0.5', end: '172.19.0.6' }];
+    const tenant = network({ name: 'Tenant', subnets: [subnet({ cidr: '172.19.0.0/24', allocationRanges })] });
+    const lab = await running(network(), tenant);
+    await lab.ipSet('a', any, { name: 'Tenant', subnetName: 'subnet1' });
+    await lab.world.client.delete(NetConfig, { name: 'netconfig', namespace: NAMESPACE });
+    await lab.settle();
+    assert.equal(lab.find('a').status?.reservation, '172.18.0.10, 172.19.0.5');
+    const { spec } = lab.find('a');
+    await lab.world.client.update(IPSet, { ...lab.find('a'), spec: { ...spec, networks: spec.networks.slice(0, 1) } });
+    await lab.settle();
+    assert.equal(lab.find('a').status?.reservation, '172.18.0.10');
     await lab.stop();
   });
 
@@ -523,10 +551,12 @@ describe('an IPSet beside pools of Services', () => {
     const lab = await running(smallNetwork('172.18.0.11'));
     await lab.pool('172.18.0.0/24');
     await lab.ipSet('waiting');
+    await lab.ipSet('behind');
     assert.match(lab.state('waiting'), /^False: /);
     await lab.world.client.delete(IPAddressPool, { name: 'pool', namespace: 'metallb-system' });
     await lab.settle();
     assert.equal(lab.state('waiting'), '172.18.0.10');
+    assert.equal(lab.state('behind'), '172.18.0.11');
     await lab.stop();
   });
 });

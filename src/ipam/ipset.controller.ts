@@ -129,7 +129,9 @@ function withoutNetConfig(ipSet: IPSet, { waiting, contest }: Environment, conte
   waiting.forget(ipSet.metadata.uid);
   const conditions = conditionsOf(ipSet, context);
   conditions.failed('InputReady', `NetConfig missing in namespace ${ipSet.metadata.namespace}`, { severity: 'Error' });
-  const status = nextStatus(ipSet, { conditions: conditions.list() });
+  const before = ipSet.status?.reservations;
+  const said = before === undefined ? {} : reservationsOf({ reserved: [], undecided: ipSet.spec.networks }, before);
+  const status = nextStatus(ipSet, { conditions: conditions.list(), ...said });
   const after = contest.delay(ipSet, status, context.system.uptime());
   return after > 0 ? wait({ after }) : wait({ status });
 }

@@ -78,25 +78,27 @@ function entriesOf(
   const known = Object.entries(own?.spec.reservation ?? {});
   const entries = new Map<string, ReservationEntry>();
   const unknown: ReservationEntry[] = [];
-  const found = new Set<string>();
+  const met = new Set<string>();
   for (const { subnet, address } of reserved) {
     const entry = { network: subnet.network.name, subnet: subnet.definition.name, address: address.toString() };
     const key = known.find(([, before]) => before.address === entry.address)?.[0];
     if (key === undefined) unknown.push(entry);
     else entries.set(key, entry);
-    found.add(folded(entry.network));
+    met.add(placeOf(entry));
   }
   for (const entry of unknown) {
     entries.set(entries.has(entry.network) ? `${entry.network}.${entry.subnet}` : entry.network, entry);
   }
-  // Of a network that the NetConfig does not have now, nobody can say that the address is not in use.
   for (const [key, entry] of known) {
-    const asked = spec.networks.some(({ name }) => sameName(name, entry.network));
-    const isOpen = !found.has(folded(entry.network)) || undecided.some((request) => isAbout(request, entry));
-    if (asked && !entries.has(key) && isOpen) entries.set(key, entry);
+    // Of a network that the NetConfig does not have now, nobody can say that the address is not in use.
+    const isOpen = undecided.some(({ name }) => sameName(name, entry.network));
+    const isUnmet = spec.networks.some((request) => isAbout(request, entry)) && !met.has(placeOf(entry));
+    if (!entries.has(key) && (isOpen || isUnmet)) entries.set(key, entry);
   }
   return Object.fromEntries(entries);
 }
+
+const placeOf = ({ network, subnet }: ReservationEntry): string => `${folded(network)}/${folded(subnet)}`;
 
 /** `<network>: <subnet>` for each entry, so that selectors find who is on a network. */
 function labelsOf(entries: Record<string, ReservationEntry>): Record<string, string> {

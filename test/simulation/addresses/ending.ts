@@ -46,7 +46,8 @@ function hostFaults(sight: Sight): string[] {
       .find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     const isOwn = reservation?.spec.ipSetRef.uid === uid;
     const reserved = isOwn ? Object.values(reservation.spec.reservation).map(({ address }) => address) : [];
-    faults.push(...differing(`the Reservation of ${who}`, decided(namespace, reserved, told), told));
+    // Without networks it is not written anew either.
+    if (namespaces.has(namespace)) faults.push(...differing(`the Reservation of ${who}`, reserved, told));
     faults.push(...differing(`the record of ${who}`, decided(namespace, heldBy(sight, namespace, uid), told), told));
     if (status?.observedGeneration !== ipSet.metadata.generation) faults.push(`${who} was not looked at`);
     faults.push(...reasons.faultsOf(ipSet, ipSet.spec.networks, told, status?.conditions));

@@ -27,6 +27,11 @@ ${extra}`,
 }
 
 describe('reading a kubeconfig', () => {
+  it('says which file is not there', async () => {
+    const missing = join(folder, 'missing');
+    await assert.rejects(readKubeconfig(missing), { message: `${missing} cannot be read: there is no such file` });
+  });
+
   it('follows the current context, or the one named', async () => {
     const path = await kubeconfig({ cluster: '{server: "https://h:6443"}', user: '{token: t}' });
     const expected = { server: 'https://h:6443', insecure: false, token: 't' };

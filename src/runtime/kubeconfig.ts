@@ -22,7 +22,7 @@ export interface Connection {
 
 /** The connection that a kubeconfig describes: of its current context, or of the one named. */
 export async function readKubeconfig(path: string, context?: string): Promise<Connection> {
-  const config: unknown = parse(await readFile(path, 'utf8'));
+  const config: unknown = parse(await textOf(path));
   if (!isJsonObject(config)) throw new Error(`${path} is not a kubeconfig: expected a YAML mapping at the top`);
   const file = new Kubeconfig(path, config);
   const chosen = context ?? file.text(config, 'current-context');
@@ -118,7 +118,7 @@ class Kubeconfig {
     const data = this.text(from, `${key}-data`);
     if (data !== undefined) return Buffer.from(data, 'base64').toString('utf8');
     const file = this.text(from, key);
-    return file === undefined ? undefined : readFile(this.beside(file), 'utf8');
+    return file === undefined ? undefined : textOf(this.beside(file));
   }
 
   #named(list: string, of: string, name: string, why: string): JsonObject {
@@ -129,5 +129,14 @@ class Kubeconfig {
       if (isJsonObject(value)) return value;
     }
     throw new Error(`${this.#path}: ${list} has no entry "${name}" with a ${of}, but ${why}`);
+  }
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(`${path} cannot be read: ${code === 'ENOENT' ? 'there is no such file' : message}`);
   }
 }

@@ -137,6 +137,12 @@ export class Computer {
     );
   }
 
+  /** Empties a disk. */
+  erase(disk: 'state' | 'data'): void {
+    rmSync(join(this.folder, disk), { recursive: true });
+    mkdirSync(join(this.folder, disk), { mode: 0o700 });
+  }
+
   /** A file on its disk, by its whole path. */
   write(name: string, content: string): string {
     const file = join(this.folder, name);

@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { text as textOf } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { readyHosts } from '../../lab/hosts/nodes.ts';
 import { LabPlaces } from '../../lab/state/places.ts';
 import { LabClient } from '../../lab/works/api.ts';
-import { type BroughtUp, bringUp } from '../../lab/works/bring-up.ts';
+import { type BroughtUp, bringUp, possibleDocument } from '../../lab/works/bring-up.ts';
 import { sleep } from '../../runtime/clock.ts';
 import { system } from '../../runtime/system.ts';
 import { kubeconfigFile } from '../client/connection.ts';
@@ -26,12 +26,15 @@ export interface LabUpOptions {
 /** The exit code is 0 when all hosts are Ready. */
 export async function labUp(file: string, options: LabUpOptions, terminal: Terminal): Promise<number> {
   requireRoot('up');
-  const content = await contentOf(file);
+  const text = await contentOf(file);
+  const source = file === '-' ? 'standard input' : resolve(file);
+  const document = await explained(() => possibleDocument(source, text));
   using api = options['no-agents'] ? undefined : await openApi(options.kubeconfig);
   const { record, started } = await explained(() =>
     bringUp({
-      file: file === '-' ? 'standard input' : resolve(file),
-      text: content,
+      file: source,
+      text,
+      document,
       api,
       startKeeper: startKeeperProcess,
       say: (sentence) => terminal.warn(sentence),
@@ -48,7 +51,7 @@ export async function labUp(file: string, options: LabUpOptions, terminal: Termi
 
 async function contentOf(file: string): Promise<string> {
   try {
-    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+    return file === '-' ? await textOf(process.stdin) : await readFile(file, 'utf8');
   } catch (error) {
     throw new CommandError(`${file} cannot be read: ${whyOf(error)}`);
   }

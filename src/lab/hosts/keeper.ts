@@ -1,9 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { IdentityFiles } from '../../agent/identity-files.ts';
 import type { System } from '../../runtime/clock.ts';
 import { sleep } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { isSameForAgent } from '../plan/changes.ts';
 import type { PlannedHost } from '../plan/lab-plan.ts';
+import { LabPlaces } from '../state/places.ts';
 import { readFaults, readRecord } from '../state/record.ts';
 import { AgentKeeper } from './agent-keeper.ts';
 import { isAgentOf, kill, RunningProcesses } from './processes.ts';
@@ -19,7 +22,7 @@ export interface KeeperOptions {
 export class LabKeeper {
   readonly #options: KeeperOptions;
   /** host → its keeper */
-  readonly #agents = new Map<string, { readonly host: PlannedHost; readonly agent: AgentKeeper }>();
+  readonly #agents = new Map<string, KeptAgent>();
   #work: Promise<void> = Promise.resolve();
 
   constructor(options: KeeperOptions) {
@@ -45,9 +48,9 @@ export class LabKeeper {
     const wanted = (record?.plan.hosts ?? []).filter(
       ({ name, agent }) => agent && record?.api !== undefined && !dead.includes(name),
     );
-    const gone = [...this.#agents.values()].filter(
-      ({ host }) => !wanted.some((other) => other.name === host.name && isSameForAgent(host, other)),
-    );
+    const isRight = ({ host, way }: KeptAgent): boolean =>
+      wanted.some((other) => other.name === host.name && isSameForAgent(host, other)) && way === wayOf(lab, host);
+    const gone = [...this.#agents.values()].filter((kept) => !isRight(kept));
     for (const { host } of gone) this.#agents.delete(host.name);
     await Promise.all(gone.map(({ agent }) => agent.stop()));
 
@@ -55,7 +58,7 @@ export class LabKeeper {
     await this.#endOrphans(fresh);
     for (const host of fresh) {
       log.info('keeping the agent of a host running', { host: host.name });
-      this.#agents.set(host.name, { host, agent: this.#keep(host) });
+      this.#agents.set(host.name, { host, way: wayOf(lab, host), agent: this.#keep(host) });
     }
   }
 
@@ -75,6 +78,19 @@ export class LabKeeper {
       await sleep(system, 50);
     }
   }
+}
+
+interface KeptAgent {
+  readonly host: PlannedHost;
+  /** That it has read when it was started. */
+  readonly way: string;
+  readonly agent: AgentKeeper;
+}
+
+/** How the agent of a host reaches the API, and whom it believes to be that: another one when somebody has begun with a new API. */
+function wayOf(lab: string, { name }: PlannedHost): string {
+  const { kubeconfig } = new IdentityFiles(new LabPlaces(lab).host(name).state);
+  return existsSync(kubeconfig) ? readFileSync(kubeconfig, 'utf8') : '';
 }
 
 const GENTLE_TRIES = 60;

@@ -63,5 +63,5 @@ export interface HostPlaces {
 
 export const LABS = '/var/lib/netloom/labs';
 export const RUNNING = '/run/netloom/labs';
-/** Whoever compares labs with each other has this. */
-export const EVERYBODYS_TURN = path.join(RUNNING, 'all.lock');
+/** Whoever compares labs with each other has this; no lab has such a name. */
+export const EVERYBODYS_TURN = path.join(RUNNING, '.all.lock');

@@ -25,6 +25,7 @@ export interface BringUpOptions {
   /** Where the document was read, and what it says. */
   readonly file: string;
   readonly text: string;
+  readonly document: LabDocument;
   /** Undefined for a lab without agents. */
   readonly api: LabClient | undefined;
   /** Starts the keeper of the lab, as a process of its own. */
@@ -44,7 +45,7 @@ export interface BroughtUp {
  * then nothing is disturbed. What was cut is whole again, and who was dead lives. Nothing is made before everything is known to fit.
  */
 export async function bringUp(options: BringUpOptions): Promise<BroughtUp> {
-  const document = await possibleDocument(options);
+  const { document } = options;
   using _ = await takeTurn(new LabPlaces(document.name).turn, {
     clock: options.system,
     waiting: (who) => options.say(`waiting for process ${who ?? '?'}, which works on the lab ${document.name}`),
@@ -56,7 +57,8 @@ export async function bringUp(options: BringUpOptions): Promise<BroughtUp> {
   return { record: complete, started };
 }
 
-async function possibleDocument({ file, text }: BringUpOptions): Promise<LabDocument> {
+/** Refuses what no machine could be, and what this kernel cannot. */
+export async function possibleDocument(file: string, text: string): Promise<LabDocument> {
   const read = readLabDocument(text);
   if ('faults' in read) throw LabError.of(file, read.faults);
   const faults = kernelFaults(read.document, await kernelFeatures());

@@ -1,11 +1,12 @@
 import type { Deployment } from '../api/apps/workloads.ts';
-import type { ContainerStatus, Pod } from '../api/core/pod.ts';
+import type { Pod } from '../api/core/pod.ts';
 import type { Service } from '../api/core/service.ts';
 import type { DNSMasq, DNSMasqStatus } from '../api/network.openstack.org/dnsmasq.ts';
 import { Conditions, readyOf } from '../runtime/conditions.ts';
 import { nextStatus } from '../runtime/status.ts';
 import { fingerprint } from './fingerprint.ts';
 import { leftOut } from './hosts-file.ts';
+import { obstacleOf } from './obstacle.ts';
 import { optionLines } from './options.ts';
 
 /** What there is of a DNSMasq now. */
@@ -86,33 +87,17 @@ function sayServices(conditions: Conditions, services: readonly Service[]): void
 }
 
 function sayDeployment(conditions: Conditions, { workload, pods }: Found): void {
-  const refusal = refusedOptions(pods);
-  if (refusal !== undefined) {
-    const goingOn =
-      (workload?.status?.readyReplicas ?? 0) > 0 ? '; the servers that run keep their former options' : '';
-    const message = `Deployment error occurred dnsmasq does not take the options: ${refusal}${goingOn}`;
-    conditions.failed('DeploymentReady', message, { severity: 'Error' });
-  } else if (workload !== undefined && isComplete(workload)) {
+  const obstacle = obstacleOf(pods);
+  if (workload !== undefined && isComplete(workload)) {
     conditions.met('DeploymentReady', 'Deployment completed');
+  } else if (obstacle !== undefined) {
+    const goingOn = (workload?.status?.readyReplicas ?? 0) > 0 ? '; the servers that run go on as they are' : '';
+    const message = `Deployment error occurred ${obstacle}${goingOn}`;
+    conditions.failed('DeploymentReady', message, { severity: 'Error' });
   } else {
     conditions.waiting('DeploymentReady', 'Deployment in progress');
   }
 }
-
-/** What dnsmasq itself said when the newest pods asked it. */
-function refusedOptions(pods: readonly Pod[]): string | undefined {
-  for (const { metadata, status } of pods) {
-    if (metadata.deletionTimestamp !== undefined) continue;
-    const init = status?.initContainerStatuses?.find(({ name }) => name === 'init');
-    const ended = init === undefined ? undefined : lastEnd(init);
-    if (ended !== undefined && ended.exitCode !== 0) {
-      return (ended.message ?? '').trim().replaceAll(/\s+/g, ' ') || `it ended with exit code ${ended.exitCode}`;
-    }
-  }
-  return undefined;
-}
-
-const lastEnd = ({ state, lastState }: ContainerStatus) => state?.terminated ?? lastState?.terminated;
 
 function isComplete({ metadata, spec, status = {} }: Deployment): boolean {
   const wanted = spec.replicas ?? 1;

@@ -1,5 +1,5 @@
 import type { Deployment } from '../api/apps/workloads.ts';
-import type { Container, SecurityContext } from '../api/core/pod.ts';
+import type { Container, SecurityContext, Toleration, TopologySpreadConstraint } from '../api/core/pod.ts';
 import type { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import type { Applied } from '../runtime/draft.ts';
 import { rereadFile } from './helper/hosts-folder.ts';
@@ -33,7 +33,8 @@ export function workloadOf(dnsMasq: DNSMasq, helperImage: string): Applied<Deplo
           terminationGracePeriodSeconds: 10,
           securityContext: { runAsNonRoot: true, runAsUser: NOBODY, runAsGroup: NOBODY, fsGroup: NOBODY },
           ...(nodeSelector === undefined ? {} : { nodeSelector }),
-          affinity: { podAntiAffinity: apart(labels) },
+          topologySpreadConstraints: [apart(labels)],
+          tolerations: SILENT_HOSTS,
           initContainers: [
             {
               name: 'init',
@@ -118,8 +119,19 @@ const helper = (namespace: string, selector: string, image: string): Container =
   },
 });
 
-const apart = (matchLabels: Record<string, string>) => ({
-  preferredDuringSchedulingIgnoredDuringExecution: [
-    { weight: 100, podAffinityTerm: { labelSelector: { matchLabels }, topologyKey: 'kubernetes.io/hostname' } },
-  ],
+/** Each on a host of its own where there are enough. Those that a roll is about to end do not count: they leave no gap there. */
+const apart = (matchLabels: Record<string, string>): TopologySpreadConstraint => ({
+  maxSkew: 1,
+  topologyKey: 'kubernetes.io/hostname',
+  whenUnsatisfiable: 'ScheduleAnyway',
+  labelSelector: { matchLabels },
+  matchLabelKeys: ['pod-template-hash'],
 });
+
+/** A server that has nothing to lose has nothing to wait for either when its host falls silent: another one takes its place. */
+const SILENT_HOSTS: Toleration[] = ['not-ready', 'unreachable'].map((state) => ({
+  key: `node.kubernetes.io/${state}`,
+  operator: 'Exists',
+  effect: 'NoExecute',
+  tolerationSeconds: 0,
+}));

@@ -101,18 +101,29 @@ describe('names in a lab, from a real dnsmasq in pods', { skip: noLabs }, () => 
     });
     assert.deepEqual(answers, { '192.168.122.100': asked });
     assert.notEqual(await pods(), before);
+    // Each is on a host of its own again, or both would go with one.
+    const hosts = await lab.eventually(
+      () => lab.ok('get pods -l service=dnsmasq -o jsonpath={.items[*].spec.nodeName}'),
+      (found) => found.split(' ').length === 2,
+    );
+    assert.equal(new Set(hosts.split(' ')).size, 2);
   });
 
   test('options that dnsmasq refuses are in the condition in its own words, and the running ones go on', async () => {
-    const options = JSON.stringify([{ key: 'server', values: ['no-address'] }]);
     const condition = '{.status.conditions[?(@.type=="DeploymentReady")].message}';
     const { asked, answers } = await askingWhile(HOST, async () => {
-      await lab.ok(`patch dnsmasq dns --type=merge -p {"spec":{"options":${options}}}`);
-      const message = await lab.eventually(
-        () => lab.ok(`get dnsmasq dns -o jsonpath=${condition}`),
-        (found) => found.includes('dnsmasq does not take the options'),
-      );
-      assert.match(message, /bad (address|name|command)|no-address/);
+      for (const [key, value, words] of [
+        ['cname', 'lonely', 'bad CNAME'],
+        // This one it takes when it is asked, and refuses when it starts.
+        ['auth-zone', 'example.com', '--auth-server required'],
+      ]) {
+        const options = JSON.stringify([{ key, values: [value] }]);
+        await lab.ok(`patch dnsmasq dns --type=merge -p {"spec":{"options":${options}}}`);
+        await lab.eventually(
+          () => lab.ok(`get dnsmasq dns -o jsonpath=${condition}`),
+          (found) => found.includes('dnsmasq does not take the options') && found.includes(`${words}`),
+        );
+      }
     });
     assert.deepEqual(answers, { '192.168.122.100': asked });
     await lab.ok('patch dnsmasq dns --type=merge -p {"spec":{"options":[]}}');

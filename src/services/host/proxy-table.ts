@@ -73,7 +73,7 @@ export class ProxyTable {
   #set(service: string, entry: Entry, { choices }: ServiceRules, work: Work): void {
     const key = keyOf(entry);
     const known = this.#entries.get(key) ?? {
-      ...{ service, isLocal: false, isRefused: false, chain: undefined },
+      ...{ service, isLocal: false, isRefused: false, chain: undefined, sources: [] },
       all: new Slots<Backend>(nameOf),
       local: new Slots<Backend>(nameOf),
     };
@@ -100,6 +100,7 @@ export class ProxyTable {
       }
     }
     this.#refuse(entry, known, draw === undefined, work);
+    this.#guard(entry, known, entry.sources ?? [], work);
   }
 
   #close(service: string, entry: Entry, work: Work): void {
@@ -114,6 +115,7 @@ export class ProxyTable {
     this.#fill(entry, 'all', known.all, [], work);
     this.#fill(entry, 'local', known.local, [], work);
     this.#refuse(entry, known, false, work);
+    this.#guard(entry, known, [], work);
     work.freed.push(...(this.#claims.get(key) ?? []));
     this.#claims.delete(key);
   }
@@ -183,6 +185,22 @@ export class ProxyTable {
     const set = `refused${entry.kind === 'node-port' ? 'ports' : ''}${digit(entry.family)}`;
     lines.push(`${isRefused ? 'add' : 'delete'} element inet ${TABLE} ${set} { ${verdictKey(entry)} }`);
   }
+
+  /** An entry that is for some is closed to all before anybody is let in. */
+  #guard(entry: Entry, known: KnownEntry, sources: readonly string[], { lines }: Work): void {
+    const change = (verb: 'add' | 'delete', set: string, keys: readonly string[]): void => {
+      if (keys.length === 0) return;
+      lines.push(`${verb} element inet ${TABLE} ${set}${digit(entry.family)} { ${keys.join(', ')} }`);
+    };
+    const key = verdictKey(entry);
+    const from = (networks: readonly string[]): string[] => networks.map((network) => `${key} . ${network}`);
+    const before = known.sources;
+    known.sources = sources;
+    if (before.length === 0 && sources.length > 0) change('add', 'guarded', [key]);
+    change('delete', 'admitted', from(before.filter((network) => !sources.includes(network))));
+    change('add', 'admitted', from(sources.filter((network) => !before.includes(network))));
+    if (before.length > 0 && sources.length === 0) change('delete', 'guarded', [key]);
+  }
 }
 
 /** What the kernel has of an entry. */
@@ -193,6 +211,7 @@ interface KnownEntry {
   isLocal: boolean;
   isRefused: boolean;
   chain: string | undefined;
+  sources: readonly string[];
 }
 
 /** What comes of a change while it is being made. */

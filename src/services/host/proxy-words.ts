@@ -41,6 +41,10 @@ table inet ${TABLE} {
   set refused6 { type ipv6_addr . inet_proto . inet_service; }
   set refusedports4 { type inet_proto . inet_service; }
   set refusedports6 { type inet_proto . inet_service; }
+  set guarded4 { type ipv4_addr . inet_proto . inet_service; }
+  set guarded6 { type ipv6_addr . inet_proto . inet_service; }
+  set admitted4 { type ipv4_addr . inet_proto . inet_service . ipv4_addr; flags interval; }
+  set admitted6 { type ipv6_addr . inet_proto . inet_service . ipv6_addr; flags interval; }
   set hairpin4 { type ipv4_addr . ipv4_addr; }
   set hairpin6 { type ipv6_addr . ipv6_addr; }
 ${PLACES.map(backendsMap).join('')}  set pods4 { type ipv4_addr; flags interval; ${elements(host.podCidrs, 'ip')} }
@@ -61,6 +65,11 @@ ${PLACES.map(backendsMap).join('')}  set pods4 { type ipv4_addr; flags interval;
     meta nfproto ipv4 fib daddr type local meta l4proto . th dport @refusedports4 goto no
     meta nfproto ipv6 fib daddr type local meta l4proto . th dport @refusedports6 goto no
 ${host.serviceCidrs.map((cidr) => `    ${ipOf(cidr)} daddr ${cidr} goto no\n`).join('')}  }
+  chain guard {
+    type filter hook prerouting priority mangle; policy accept;
+    ct state new ${guarded('IPv4')}
+    ct state new ${guarded('IPv6')}
+  }
   chain prerouting {
     type nat hook prerouting priority dstnat; policy accept;
     jump enter
@@ -86,6 +95,13 @@ ${(host.resolvers ?? []).map(quiet).join('')}    ct state new jump refuse
   }
 }
 `;
+
+/** Who comes from outside to an entry that is for some, and is none of them, is not answered. */
+function guarded(family: Family): string {
+  const [ip, number] = [ipOfFamily(family), digit(family)];
+  const entry = `${ip} daddr . meta l4proto . th dport`;
+  return `${entry} @guarded${number} ${entry} . ${ip} saddr != @admitted${number} drop`;
+}
 
 /**
  * A question that comes while nobody answers, because the agent is being replaced, is not refused: clients ask again, but not those

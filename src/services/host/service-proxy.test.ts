@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
@@ -10,6 +10,7 @@ import fc from 'fast-check';
 import type { Service, ServiceSpec } from '../../api/core/service.ts';
 import type { Endpoint, EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
 import { forgetConnections } from '../../linux/connections.ts';
+import { temporaryNamespace } from '../../linux/network.fixture.ts';
 import { runNftScript } from '../../linux/nft-script.ts';
 import { serviceOf, sliceOf } from './cluster.fixture.ts';
 import { ip, moveIntoOwnNetwork, needsRoot } from './own-network.fixture.ts';
@@ -168,6 +169,47 @@ describe('the proxy of Services', needsRoot, () => {
     assert.equal(await ask('198.51.100.9', 80), '10.244.0.4');
   });
 
+  it('answers on addresses that people lead to the hosts themselves, and not on those that a balancer keeps', async (t) => {
+    const told = await Told.start();
+    for (const i of [7, 8]) ip(`addr add 198.51.100.${i}/32 dev lo`);
+    const status = { loadBalancer: { ingress: [{ ip: '198.51.100.8', ipMode: 'Proxy' as const }] } };
+    const service = serviceOf('outer', { clusterIP: '10.96.0.31', externalIPs: ['198.51.100.7'] }, status);
+    await told.set(service, [sliceOf('outer', [pod(1)])]);
+    await greeter(t, '10.244.0.1');
+    assert.equal(await ask('198.51.100.7', 80), '10.244.0.1');
+    assert.equal(await ask('198.51.100.8', 80), 'ECONNREFUSED');
+  });
+
+  it('lets in from outside whom the Service names, and keeps silent to all others', async (t) => {
+    const told = await Told.start();
+    const before = contents();
+    const { client, from } = await clientOutside(t);
+    const status = { loadBalancer: { ingress: [{ ip: '198.51.100.9' }] } };
+    const admitting = (...loadBalancerSourceRanges: string[]): Service =>
+      serviceOf('guarded', { clusterIP: '10.96.0.32', loadBalancerSourceRanges }, status);
+    await greeter(t, '10.244.0.1');
+    const answers = async (service: Service): Promise<boolean> => {
+      await told.set(service, [sliceOf('guarded', [pod(1)])]);
+      return client.asks('198.51.100.9', 80);
+    };
+    assert.equal(await answers(admitting()), true);
+    assert.equal(await answers(admitting('203.0.113.0/24')), false);
+    assert.equal(await answers(admitting('203.0.113.0/24', `${from}/30`, `${from}/32`)), true);
+    assert.equal(await answers(admitting('0.0.0.0/0', '203.0.113.0/24')), true);
+    assert.equal(await answers(admitting('203.0.113.0/24', '203.0.113.7/32')), false);
+    await told.set(admitting(), undefined);
+    assert.deepEqual(contents(), before);
+  });
+
+  it('knows how many pods of its own a host has for a balancer that asks', () => {
+    const spec = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 30_099 } as const;
+    const service = serviceOf('asked', { clusterIP: '10.96.0.33', ...spec });
+    const ending = { ...pod(6), conditions: { ready: false, serving: true, terminating: true } };
+    const from = { host: 'here', isSilent: () => false };
+    const { health } = rulesOf(service, [sliceOf('asked', [pod(1), pod(2), pod(4), ending])], from);
+    assert.deepEqual(health, { port: 30_099, backends: 2 });
+  });
+
   it('lets a client of UDP that talks on and on find another pod when its own has gone', async (t) => {
     const told = await Told.start();
     const service = serviceOf('dns', { clusterIP: '10.96.0.25', ports: [{ port: 53, protocol: 'UDP' }] });
@@ -283,6 +325,23 @@ function contents(): string[] {
       return `${kind} ${JSON.stringify(rest)} ${items.sort()}`;
     })
     .sort();
+}
+
+/** Somebody on another host, with this one in between. */
+async function clientOutside(t: TestContext) {
+  const host = temporaryNamespace(t);
+  const name = host.slice(host.lastIndexOf('/') + 1);
+  ip(`link add nlout type veth peer name eth0 netns ${name}`);
+  for (const words of ['addr add 192.0.2.129/30 dev nlout', 'link set nlout up']) ip(words);
+  for (const words of ['addr add 192.0.2.130/30 dev eth0', 'link set eth0 up', 'route add default via 192.0.2.129']) {
+    ip(`-n ${name} ${words}`);
+  }
+  const asks = (address: string, port: number): Promise<boolean> =>
+    new Promise((resolve) => {
+      const words = [`--net=${host}`, 'timeout', '2', 'bash', '-c', `exec 3<>/dev/tcp/${address}/${port}`];
+      spawn('nsenter', words, { stdio: 'ignore' }).on('close', (code) => resolve(code === 0));
+    });
+  return { client: { asks }, from: '192.0.2.130' };
 }
 
 /** Says to everybody who it is. */

@@ -8,6 +8,7 @@ import type { Informers } from '../../runtime/informers.ts';
 import { asError, type Log } from '../../runtime/log.ts';
 import { keyOfObject, refOfKey } from '../../runtime/ref.ts';
 import type { Backend } from './backends.ts';
+import { HealthChecks } from './health-checks.ts';
 import { HostWatch } from './host-watch.ts';
 import { type ProxyChange, ProxyTable } from './proxy-table.ts';
 import type { ProxyHost } from './proxy-words.ts';
@@ -38,6 +39,7 @@ export class ServiceProxy {
   readonly #slices;
   readonly #waiting = new Set<string>();
   readonly #hosts: HostWatch;
+  readonly #checks: HealthChecks;
   /** Other hosts with endpoints → in how many slices. */
   readonly #slicesOn = new Map<string, number>();
   readonly #end = new AbortController();
@@ -50,6 +52,7 @@ export class ServiceProxy {
     this.#services = options.informers.of(Service);
     this.#slices = options.informers.of(EndpointSlice);
     const { system, log, addressesOf = () => [] } = options;
+    this.#checks = new HealthChecks({ system, log });
     this.#hosts = new HostWatch({ system, log, addressesOf, changed: (host) => this.#wakeHost(host) });
   }
 
@@ -69,6 +72,7 @@ export class ServiceProxy {
     this.#end.abort();
     this.#hosts.close();
     await this.#working;
+    this.#checks.close();
   }
 
   #watchHosts(before: EndpointSlice | undefined, now: EndpointSlice | undefined): void {
@@ -132,7 +136,8 @@ export class ServiceProxy {
     if (isNew) for (const service of this.#services.cache.list()) this.#waiting.add(keyOfObject(service));
     const keys = [...this.#waiting];
     this.#waiting.clear();
-    const changes = keys.map((key) => table.change(key, this.#rulesOf(key)));
+    const rules = keys.map((key) => this.#rulesOf(key));
+    const changes = keys.map((key, i) => table.change(key, rules[i] ?? NO_RULES));
     const script = (isNew ? table.begin() : '') + changes.map((change) => change.script).join('');
     try {
       if (script !== '') await runNftScript(script);
@@ -141,6 +146,7 @@ export class ServiceProxy {
       throw error;
     }
     this.#table = table;
+    for (const [i, key] of keys.entries()) this.#checks.set(key, rules[i]?.health);
     for (const key of changes.flatMap(({ freed }) => freed)) this.#waiting.add(key);
     await this.#forget(changes);
   }

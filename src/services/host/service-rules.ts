@@ -1,7 +1,9 @@
 import { Address } from '../../api/address.ts';
-import type { Service, ServicePort } from '../../api/core/service.ts';
+import type { Service, ServicePort, ServiceSpec } from '../../api/core/service.ts';
 import type { EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
+import { Prefix } from '../../api/prefix.ts';
 import { type Backend, candidatesOf, chosenOf, isProxied, type Viewpoint } from './backends.ts';
+import type { Health } from './health-checks.ts';
 
 export type Family = 'IPv4' | 'IPv6';
 
@@ -25,12 +27,16 @@ export interface Entry {
   readonly choice: string;
   /** With externalTrafficPolicy Local: the choice among backends of this host, the only ones who come from outside reach. */
   readonly localChoice?: string;
+  /** Networks, none within another: who comes from elsewhere is not let in. */
+  readonly sources?: readonly string[];
 }
 
 /** What one Service needs of the kernel. */
 export interface ServiceRules {
   readonly choices: ReadonlyMap<string, Choice>;
   readonly entries: readonly Entry[];
+  /** Balancers elsewhere ask at this port of the host whether it has backends of its own. */
+  readonly health?: Health;
 }
 
 export const NO_RULES: ServiceRules = { choices: new Map(), entries: [] };
@@ -42,7 +48,18 @@ export function rulesOf(service: Service, slices: readonly EndpointSlice[], from
   for (const port of service.spec.ports ?? []) {
     for (const family of familiesOf(service)) addPort(service, port, family, slices, from, choices, entries);
   }
-  return { choices, entries };
+  const health = healthOf(service, slices, from);
+  return { choices, entries, ...(health === undefined ? {} : { health }) };
+}
+
+/** Those that end are not counted: nobody new is to be sent here for them. */
+function healthOf({ spec }: Service, slices: readonly EndpointSlice[], { host }: Viewpoint): ServiceRules['health'] {
+  const { type, externalTrafficPolicy, healthCheckNodePort: port = 0 } = spec;
+  if (type !== 'LoadBalancer' || externalTrafficPolicy !== 'Local' || port === 0) return undefined;
+  const here = slices
+    .flatMap(({ endpoints }) => endpoints)
+    .filter(({ nodeName, conditions }) => nodeName === host && (conditions?.ready ?? true));
+  return { port, backends: new Set(here.map(({ targetRef, addresses }) => targetRef?.uid ?? addresses[0])).size };
 }
 
 function addPort(
@@ -69,20 +86,36 @@ function addPort(
   const everywhere = choose(id, all);
   const here = choose(`${id}/local`, local);
   const inside = spec.internalTrafficPolicy === 'Local' ? here : everywhere;
-  const enter = (address: string, rest: Pick<Entry, 'kind' | 'choice' | 'localChoice'>): void => {
+  const enter = (address: string, rest: Pick<Entry, 'kind' | 'choice' | 'localChoice' | 'sources'>): void => {
     const parsed = Address.parse(address);
     if (parsed?.family !== (family === 'IPv4' ? 4 : 6)) return;
     entries.push({ family, protocol, address: parsed.toString(), port: port.port, ...rest });
   };
   for (const address of clusterAddresses(spec)) enter(address, { kind: 'cluster', choice: inside });
   const outside = spec.externalTrafficPolicy === 'Local' ? { localChoice: here } : {};
-  for (const { ip = '' } of status?.loadBalancer?.ingress ?? []) {
-    enter(ip, { kind: 'outside', choice: everywhere, ...outside });
+  const sources = sourcesOf(spec, family);
+  for (const { ip = '', ipMode } of status?.loadBalancer?.ingress ?? []) {
+    // A balancer that ends connections itself is to be passed by nobody.
+    if (ipMode !== 'Proxy') enter(ip, { kind: 'outside', choice: everywhere, ...outside, ...sources });
   }
+  for (const ip of spec.externalIPs ?? []) enter(ip, { kind: 'outside', choice: everywhere, ...outside });
   if (port.nodePort !== undefined && port.nodePort > 0) {
     entries.push({ family, protocol, port: port.nodePort, kind: 'node-port', choice: everywhere, ...outside });
   }
 }
+
+function sourcesOf({ loadBalancerSourceRanges = [] }: ServiceSpec, family: Family): Pick<Entry, 'sources'> {
+  const networks = loadBalancerSourceRanges
+    .flatMap((text) => Prefix.parse(text.trim()) ?? [])
+    .filter((network) => network.family === (family === 'IPv4' ? 4 : 6));
+  if (networks.length === 0 || networks.some(({ length }) => length === 0)) return {};
+  const widest = networks.filter((one, i) =>
+    networks.every((other, j) => i === j || !contains(other, one) || (other.equals(one) && i < j)),
+  );
+  return { sources: widest.map(String).sort() };
+}
+
+const contains = (outer: Prefix, inner: Prefix): boolean => outer.length <= inner.length && outer.contains(inner.first);
 
 const PROTOCOLS: Readonly<Record<string, string>> = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' };
 

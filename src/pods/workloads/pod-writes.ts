@@ -14,11 +14,14 @@ type Tools = Pick<Context, 'client' | 'events' | 'system'> & { readonly unheard:
 export class SpareNames {
   readonly #names = new Map<string, string[]>();
 
-  take(owner: string): string | undefined {
-    const names = this.#names.get(owner);
-    const name = names?.shift();
-    if (names?.length === 0) this.#names.delete(owner);
-    return name;
+  /** One that is not taken: a pod of which the server said nothing may have been heard of since, and is counted already. */
+  take(owner: string, isTaken: (name: string) => boolean): string | undefined {
+    const names = this.#names.get(owner) ?? [];
+    const free = names.findIndex((name) => !isTaken(name));
+    const left = free < 0 ? [] : names.slice(free + 1);
+    if (left.length === 0) this.#names.delete(owner);
+    else this.#names.set(owner, left);
+    return names[free];
   }
 
   keep(owner: string, name: string): void {
@@ -57,8 +60,9 @@ async function createPod(
   template: PodTemplate,
   tools: Tools & { readonly spare: SpareNames },
 ): Promise<Error | undefined> {
-  const { uid, name: base } = owner.metadata;
-  const name = tools.spare.take(uid) ?? podName(base, tools.system);
+  const { uid, name: base, namespace = '' } = owner.metadata;
+  const isTaken = (name: string): boolean => tools.unheard.knows({ namespace, name });
+  const name = tools.spare.take(uid, isTaken) ?? podName(base, tools.system);
   const error = await makePod(owner, template, name, tools);
   if (error !== undefined) tools.spare.keep(uid, name);
   return error;

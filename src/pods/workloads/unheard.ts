@@ -68,6 +68,11 @@ export class Unheard<T extends ApiObject> {
     return expected?.news === 'that it ends' && expected.uid === metadata.uid;
   }
 
+  /** Whether there is something of this name, as far as was heard. */
+  knows(ref: Ref): boolean {
+    return this.#informer.cache.get(ref) !== undefined;
+  }
+
   /** How many were made that nobody has heard of yet. */
   coming(owner: string): number {
     return [...(this.#expected.get(owner)?.values() ?? [])].filter(({ news }) => news === 'that it is there').length;

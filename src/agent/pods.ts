@@ -1,4 +1,5 @@
 import { Node } from '../api/core/node.ts';
+import { diskUsage } from '../linux/disk-usage.ts';
 import { KubeletApi } from '../pods/host/kubelet-api/kubelet-api.ts';
 import { PodHost } from '../pods/host/pod-host.ts';
 import type { PodNetwork } from '../pods/host/pod-network.ts';
@@ -79,6 +80,7 @@ export class HostedPods {
       podCidr: () => rangeOf(nodes.cache.get({ namespace: '', name })),
       dns: () => services.dns(),
       services: () => services.services(),
+      diskUsage,
     });
     this.#closers.push(() => runtime.close());
     await podHost.start();

@@ -55,7 +55,7 @@ export function createNetworkNamespace(name: string, prepare: (descriptor: numbe
   return file;
 }
 
-/** Its links are gone at once, unless a process still runs in it; nothing happens when it is not there. */
+/** Its links go a moment later, when no process runs in it any more; nothing happens when it is not there. */
 export function removeNetworkNamespace(name: string): void {
   const file = networkNamespacePath(name);
   if (!existsSync(file)) return;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { ConfigMap, Secret } from '../../src/api/core/config.ts';
@@ -176,6 +176,37 @@ describe('a pod that cannot be as it is described', needsRoot, () => {
     }
     await pods.until('links', (pod) => statusIn(pod, 'inner').state?.terminated?.exitCode === 0);
     assert.deepEqual(readdirSync(outside), []);
+  });
+
+  test('is kept from filling the disk: its log loses its beginning, and it is evicted when a volume has too much', async () => {
+    const lines =
+      "yes 'a line of some length that fills disks when nobody looks at it' | head -c 100000000; echo; echo the end";
+    await pods.script('log', `${lines}; ${STAY}`);
+    const [container, spec] = mounting({ emptyDir: { sizeLimit: '1Mi' } });
+    await pods.script('volume', `head -c 3000000 /dev/zero > /v/file; ${STAY}`, container, spec);
+    const pod = await pods.running('log');
+    await pods.logged(pod, (log) => log.endsWith('the end\n'));
+    const folder = join(pods.machine.folder, 'state/logs', `${NAMESPACE}_log_${pod.metadata.uid}`, 'main');
+    const size = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+    assert.ok(size < 60 * 2 ** 20, `${size} bytes of logs`);
+    assert.equal(await pods.machine.kubectl('logs log --tail=1'), 'the end\n');
+
+    const { status } = await pods.finished('volume');
+    assert.equal(status?.reason, 'Evicted');
+    assert.equal(status?.message, 'Usage of EmptyDir volume "v" exceeds the limit "1Mi".');
+    await pods.event('volume', /^Warning Evicted: Usage of EmptyDir volume "v" exceeds the limit "1Mi"\./);
+    await pods.delete('log');
+  });
+
+  test('says that it has as many processes as it may, and is gone soon when it is deleted', async () => {
+    const script =
+      'for (1..5000) { my $pid = fork; last if !defined $pid; if (!$pid) { sleep 1000000; exit } } print "refused: $!\\n"; sleep 1000000';
+    await pods.pod('crowd', [{ name: 'main', image: 'host', command: ['perl', '-e', `$| = 1; ${script}`] }]);
+    const pod = await pods.running('crowd');
+    await pods.logged(pod, (log) => log === 'refused: Resource temporarily unavailable\n');
+    await pods.event('crowd', /^Warning ProcessLimitReached: the pod has as many processes as it may, 4096: /);
+    await pods.delete('crowd');
+    await pods.gone('crowd');
   });
 
   test('says which of its volumes this host does not have', async () => {

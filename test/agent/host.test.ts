@@ -3,12 +3,9 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { JsonObject } from '../../src/api/json.ts';
-import {
-  createNetworkNamespace,
-  inNetworkNamespace,
-  removeNetworkNamespace,
-} from '../../src/linux/network-namespace.ts';
+import { createNetworkNamespace, inNetworkNamespace } from '../../src/linux/network-namespace.ts';
 import { RoutedPodNetwork } from '../../src/pods/host/routed-pod-network.ts';
+import { processesIn } from '../labs/lab-in-test.ts';
 import { MachineInTest } from './machine-in-test.ts';
 
 const pod = (name: string, script: string): JsonObject => ({
@@ -96,6 +93,22 @@ describe('a machine with an agent', { skip: process.getuid?.() === 0 ? false : '
     await machine.kubectl('wait pod/later --for=condition=Ready --timeout=60s');
   });
 
+  test('replaces a container whose process somebody kills, once', async () => {
+    const uid = await field('pod web', '.metadata.uid');
+    const [first] = processesIn(uid);
+    assert.ok(first, 'nothing runs in the pod');
+    process.kill(first.pid, 'SIGKILL');
+    const restarts = '.status.containerStatuses[0].restartCount';
+    await machine.eventually(
+      () => field('pod web', restarts),
+      (count) => count !== '0',
+    );
+    await machine.kubectl('wait pod/web --for=condition=Ready --timeout=60s');
+    assert.equal(await field('pod web', restarts), '1');
+    assert.equal(await field('pod web', '.status.containerStatuses[0].lastState.terminated.exitCode'), '137');
+    assert.equal(processesIn(uid).length, 1);
+  });
+
   test('says on its node when its supervisor does not answer, and when it does again', async () => {
     process.kill(machine.supervisor, 'SIGSTOP');
     try {
@@ -128,7 +141,9 @@ describe('a machine with an agent', { skip: process.getuid?.() === 0 ? false : '
     assert.equal(existsSync(file), false);
     assert.match(await machine.run('ip', ['-o', 'link']), /^1: lo:[^\n]*\n\d+: nl[^\n]*default\/theirs[^\n]*\n$/);
     assert.match(await machine.run('ip', ['route']), /^10\.244\.9\.1 dev nl[^\n]*\n$/);
-    removeNetworkNamespace(`netloom-pod-${uid}`);
+    inNetworkNamespace(machine.network, () => {
+      void others.detach(uid);
+    });
     assert.match(await machine.run('ip', ['-o', 'link']), /^1: lo:[^\n]*\n$/);
     assert.equal(await machine.run('ip', ['route']), '');
     assert.equal(await machine.run('nft', ['list', 'ruleset']), '');

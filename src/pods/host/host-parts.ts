@@ -28,6 +28,8 @@ export interface PodHostOptions {
   /** Undefined as long as the Node has none. */
   readonly podCidr: () => string | undefined;
   readonly dns: () => ClusterDns;
+  /** What is in folders, in bytes of the disk. */
+  readonly diskUsage: (folders: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   /** All that are known: containers find their addresses in variables. */
   readonly services: () => readonly Service[];
 }

@@ -6,10 +6,12 @@ import type { Pod } from '../../api/core/pod.ts';
 export class Places {
   readonly pods: string;
   readonly logs: string;
+  readonly #layers: string;
 
   constructor(stateDirectory: string) {
     this.pods = path.join(stateDirectory, 'pods');
     this.logs = path.join(stateDirectory, 'logs');
+    this.#layers = path.join(stateDirectory, 'containers');
   }
 
   pod(uid: string): string {
@@ -27,6 +29,11 @@ export class Places {
 
   terminationMessage(uid: string, container: string, attempt: number): string {
     return path.join(this.pod(uid), 'containers', safePart(container), `${attempt}`);
+  }
+
+  /** What a container has written beside its volumes; the supervisor has it. */
+  layer(id: string): string {
+    return path.join(this.#layers, safePart(id), 'upper');
   }
 
   podLogs({ metadata: { namespace = '', name, uid } }: Pod): string {

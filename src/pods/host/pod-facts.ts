@@ -12,6 +12,8 @@ export interface PodFacts {
   readonly seenAt: number;
   /** Since when it is to end, whatever the reason. */
   readonly leavingSince: number | undefined;
+  /** This host wants to be rid of it, and why. */
+  readonly eviction: Obstacle | undefined;
   readonly sandbox: SandboxFacts;
   readonly hostIPs: readonly string[];
   /** Why the sandbox or the volumes are not ready, in words for people. */

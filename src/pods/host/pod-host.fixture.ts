@@ -28,6 +28,8 @@ export class SimulatedHost {
   readonly #faults: Partial<Faults>;
   /** By the first word of the command. What is not here runs until it gets TERM. */
   readonly behaviours = new Map<string, Behaviour>();
+  /** What folders are said to take up. */
+  readonly diskUsage = new Map<string, number>();
   podCidr: string | undefined = '10.244.7.0/24';
   #host: PodHost | undefined;
   #events: EventRecorder | undefined;
@@ -72,6 +74,7 @@ export class SimulatedHost {
         options: ['ndots:5'],
       }),
       services: () => [],
+      diskUsage: async () => this.diskUsage,
     });
     await this.over(this.#host.start());
   }

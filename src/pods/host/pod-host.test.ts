@@ -143,6 +143,50 @@ describe('a pod on its host', () => {
   });
 });
 
+describe('a pod that fills the disk', () => {
+  const limited = { resources: { limits: { 'ephemeral-storage': '1Gi' } } };
+  const GIB = 2 ** 30;
+
+  test('beyond the limit of a volume is ended soon, and says why', async (t) => {
+    const host = await SimulatedHost.create(t);
+    const volumes = [
+      { name: 'small', emptyDir: { sizeLimit: '10Mi' } },
+      { name: 'free', emptyDir: {} },
+    ];
+    const { metadata } = await host.pod('hoard', [main('deaf')], { volumes });
+    host.behaviours.set('deaf', {});
+    await host.until(isRunning(host, 'hoard'));
+    const folder = path.join(host.directory, 'pods', metadata.uid, 'volumes');
+    host.diskUsage.set(path.join(folder, 'free'), 100 * GIB);
+    host.diskUsage.set(path.join(folder, 'small'), 10 * 2 ** 20);
+    await host.settle(30_000);
+    assert.equal(host.the('hoard').status?.phase, 'Running');
+    host.diskUsage.set(path.join(folder, 'small'), 10 * 2 ** 20 + 1);
+    await host.until(() => host.the('hoard').status?.phase === 'Failed', 20_000);
+    const { reason, message } = host.the('hoard').status ?? {};
+    assert.deepEqual([reason, message], ['Evicted', 'Usage of EmptyDir volume "small" exceeds the limit "10Mi".']);
+    assert.ok(host.events('hoard').includes(`Warning Evicted: ${message}`));
+    await host.until(() => !existsSync(folder));
+  });
+
+  test('beyond the limit of a container is judged by all that the container writes, its log too', async (t) => {
+    const host = await SimulatedHost.create(t);
+    const { metadata } = await host.pod('writes', [main('serve', limited)]);
+    await host.until(isRunning(host, 'writes'));
+    const id = host.status('writes').containerID?.replace('netloom://', '') ?? '';
+    host.diskUsage.set(path.join(host.directory, 'containers', id, 'upper'), 0.6 * GIB);
+    await host.settle(30_000);
+    assert.equal(host.the('writes').status?.phase, 'Running');
+    const logs = path.join(host.directory, 'logs', `${NAMESPACE}_writes_${metadata.uid}`, 'main');
+    host.diskUsage.set(logs, 0.6 * GIB);
+    await host.until(() => host.the('writes').status?.phase === 'Failed', 20_000);
+    assert.equal(
+      host.the('writes').status?.message,
+      'Container main exceeded its local ephemeral storage limit "1Gi".',
+    );
+  });
+});
+
 describe('containers that end', () => {
   test('are started again at once, then later and later', async (t) => {
     const host = await SimulatedHost.create(t);

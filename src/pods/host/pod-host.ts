@@ -13,6 +13,7 @@ import { podsWithFiles } from './pod-remains.ts';
 import { PodWorker } from './pod-worker.ts';
 import { References } from './references.ts';
 import type { ContainerState, SandboxState } from './runtime.ts';
+import { watchStorage } from './storage/storage-watch.ts';
 
 export type { ClusterDns, PodHostOptions } from './host-parts.ts';
 
@@ -31,7 +32,8 @@ export class PodHost implements PodDirectory {
   /** UID → what was found and not claimed yet. */
   readonly #found = new Map<string, { sandbox: SandboxState | undefined; states: Map<string, ContainerState> }>();
   readonly #orphans: Orphans;
-  #isStopped = false;
+  readonly #stop = new AbortController();
+  #storageWatch: Promise<void> = Promise.resolve();
   #unwatch: () => void = () => {};
 
   constructor(options: PodHostOptions) {
@@ -64,16 +66,18 @@ export class PodHost implements PodDirectory {
     this.#informer.onChange((change) => this.#podChanged(change));
     this.#informer.start();
     void this.#informer.whenSynced().then(() => this.#sweep());
+    this.#storageWatch = watchStorage({ ...this.#parts, pods: () => this.#workers.values() }, this.#stop.signal);
   }
 
   /** Every pod goes on without us. */
   async stop(): Promise<void> {
     this.#unwatch();
-    this.#isStopped = true;
+    this.#stop.abort();
     await this.#informer.stop();
     await this.#orphans.stop();
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
     await this.#parts.references.stop();
+    await this.#storageWatch;
   }
 
   /** Something of the host is different: its addresses, its range, or the Services. */
@@ -118,7 +122,7 @@ export class PodHost implements PodDirectory {
 
   /** What is left of pods that were taken out of the API while nobody was looking. */
   #sweep(): void {
-    if (this.#isStopped) return;
+    if (this.#stop.signal.aborted) return;
     for (const [uid, { states }] of this.#found) this.#orphans.remove(uid, [...states.values()]);
     this.#found.clear();
     for (const uid of podsWithFiles(this.#parts.places)) if (!this.#workers.has(uid)) this.#orphans.remove(uid, []);

@@ -109,6 +109,7 @@ const podFacts: fc.Arbitrary<PodFacts> = fc
       now: NOW,
       seenAt,
       leavingSince,
+      eviction: undefined,
       sandbox,
       hostIPs: ['192.0.2.7'],
       obstacle: undefined,

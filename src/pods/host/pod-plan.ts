@@ -79,6 +79,7 @@ function verdictOf(facts: PodFacts): Verdict | undefined {
   if (isFinished(pod) && (phase === 'Succeeded' || phase === 'Failed')) return { phase, reason, message };
   const refusal = refusalOf(pod);
   if (refusal !== undefined) return { phase: 'Failed', ...refusal };
+  if (facts.eviction !== undefined) return { phase: 'Failed', ...facts.eviction };
   const deadline = deadlineOf(facts);
   if (deadline !== undefined && deadline <= now) return { phase: 'Failed', ...DEADLINE_EXCEEDED };
   if (hasRunItsCourse(facts)) return { phase: undefined };
@@ -232,9 +233,9 @@ function farewell({ pod, gone, sandbox }: PodFacts): Step[] {
 
 const graceSecondsOf = ({ spec }: Pod): number => spec.terminationGracePeriodSeconds ?? 30;
 
-function leavingGraceSeconds({ pod, gone }: PodFacts): number {
-  // Who took it out of the API did not want to wait.
-  if (gone) return 0;
+function leavingGraceSeconds({ pod, gone, eviction }: PodFacts): number {
+  // Who took it out of the API did not want to wait, and what it does to this host is to end soon.
+  if (gone || eviction !== undefined) return 0;
   return pod.metadata.deletionGracePeriodSeconds ?? graceSecondsOf(pod);
 }
 

@@ -16,6 +16,7 @@ import { removeFolder } from './pod-remains.ts';
 import { prepareSandbox } from './pod-sandbox.ts';
 import { type Reference, referencesOf } from './references.ts';
 import type { ContainerState, SandboxState } from './runtime.ts';
+import { type StorageLimit, storageLimitsOf } from './storage/storage-limits.ts';
 import { Tasks } from './tasks.ts';
 import { PodVolumes } from './volumes/pod-volumes.ts';
 import { VolumeFault } from './volumes/volume-fault.ts';
@@ -54,6 +55,7 @@ export class PodWorker implements HostedPod {
   /** Task → why it has not succeeded yet. */
   readonly #obstacles = new Map<'sandbox' | 'volumes', Obstacle>();
   #leavingSince: number | undefined;
+  #eviction: Obstacle | undefined;
   #backingOff: ReadonlySet<string> = new Set();
   #alarm: Cancel | undefined;
   #isLooking = false;
@@ -105,6 +107,17 @@ export class PodWorker implements HostedPod {
     const { initContainerStatuses = [], containerStatuses = [] } = this.#pod.status ?? {};
     const status = [...initContainerStatuses, ...containerStatuses].find((each) => each.name === name);
     return { ...this.#containers.statesOf(name), waiting: status?.state?.waiting?.reason };
+  }
+
+  get storageLimits(): StorageLimit[] {
+    if (this.#leavingSince !== undefined) return [];
+    const latest = (name: string): string | undefined => this.#containers.statesOf(name).current?.id;
+    return storageLimitsOf(this.#pod, this.#parts.places, latest);
+  }
+
+  evict(message: string): void {
+    this.#eviction ??= { reason: 'Evicted', message };
+    this.look();
   }
 
   become(pod: Pod): void {
@@ -196,6 +209,7 @@ export class PodWorker implements HostedPod {
       now: system.now(),
       seenAt: this.#seenAt,
       leavingSince: this.#leavingSince,
+      eviction: this.#eviction,
       sandbox: this.#sandbox,
       hostIPs: hostAddresses(),
       obstacle: this.#obstacles.get('sandbox') ?? this.#obstacles.get('volumes'),

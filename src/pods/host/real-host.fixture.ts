@@ -5,6 +5,7 @@ import { EngineInTest, eventually } from '../../../test/engine/engine-in-test.ts
 import { Namespace } from '../../api/core/namespace.ts';
 import { Node } from '../../api/core/node.ts';
 import { Pod } from '../../api/core/pod.ts';
+import { diskUsage } from '../../linux/disk-usage.ts';
 import { networkNamespaces } from '../../linux/network-namespace.ts';
 import { unmountAll } from '../../linux/tmpfs.ts';
 import { Client } from '../../runtime/client.ts';
@@ -72,6 +73,7 @@ export class RealHost extends PodsByApi {
       podCidr: () => this.podCidr,
       dns: () => ({ nameservers: ['10.96.0.10'], searches: ['svc.cluster.local', 'cluster.local'], options: [] }),
       services: () => [],
+      diskUsage,
     });
     await this.#host.start();
   }

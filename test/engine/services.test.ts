@@ -194,6 +194,12 @@ describe('addresses of Services of two families', () => {
   });
   after(() => api.stop());
 
+  test('are said on the Service of the API, for those who lead to them', async () => {
+    const { body } = await api.get(`${SERVICES}/kubernetes`);
+    const annotations = at(body, 'metadata.annotations') as JsonObject;
+    assert.equal(annotations['netloom.io/service-cidrs'], '10.96.0.0/28,fd00:96::/112');
+  });
+
   test('come and go with the policy', async () => {
     const made = await api.post(SERVICES, service('both', { ipFamilyPolicy: 'RequireDualStack' }));
     const [four, six] = addressesOf(made.body) as string[];

@@ -3,6 +3,11 @@ import type { ApiObject } from '../object.ts';
 
 /** What Netloom reads and writes of Services, which every server brings along. */
 export const Service = builtinKind<Service>('', 'v1', 'Service', 'services');
+/**
+ * On the Service of the API itself: what Services have their addresses from, with commas between, for hosts that nobody tells by hand.
+ */
+export const SERVICE_CIDRS = 'netloom.io/service-cidrs';
+
 export interface Service extends ApiObject {
   spec: ServiceSpec;
   status?: { loadBalancer?: { ingress?: ServiceIngress[] } };

@@ -30,7 +30,7 @@ export async function labKeep(lab: string): Promise<void> {
   const lock = await lockSoon(places.keeperLock);
   if ('heldBy' in lock) throw new CommandError(`process ${lock.heldBy ?? '?'} keeps the lab ${lab} already`);
   const stopped = signalled(log);
-  const keeper = new LabKeeper({ lab, startAgent: (host) => startAgent(places, host), system, log });
+  const keeper = new LabKeeper({ lab, startAgent: (host) => startAgent(lab, places, host), system, log });
   const way = new ApiWay({ lab, system, log });
   const files = new LogFiles({ files: () => logsOf(lab), system });
   const refresh = () => {
@@ -59,8 +59,9 @@ const LOCK_TRIES = 50;
 const LOCK_PAUSE = 15;
 
 /** Wholly in the network of its host, and in no other: there is no way to the API but the management link. */
-function startAgent(places: LabPlaces, host: PlannedHost): ChildProcess {
+function startAgent(lab: string, places: LabPlaces, host: PlannedHost): ChildProcess {
   const { state, run, log } = places.host(host.name);
+  const serviceCidrs = readRecord(lab)?.api?.serviceCidrs;
   const [address = ''] = host.management.address.split('/', 1);
   const words = [
     ...['agent', '--name', host.name],
@@ -68,6 +69,7 @@ function startAgent(places: LabPlaces, host: PlannedHost): ChildProcess {
     ...['--node-ip', address],
     ...(host.underlay === undefined ? [] : ['--underlay-address', host.underlay]),
     ...['--state-dir', state, '--run-dir', run, '--cgroup', cgroupOf(host)],
+    ...(serviceCidrs === undefined ? [] : ['--service-cidr', serviceCidrs]),
     ...Object.entries(host.resources).flatMap(([name, amount]) => ['--resource', `${name}=${amount}`]),
   ];
   mkdirSync(state, { recursive: true, mode: 0o700 });

@@ -1,4 +1,5 @@
 import { networkInterfaces } from 'node:os';
+import { SERVICE_CIDRS } from '../../api/core/service.ts';
 import { equalJson, type JsonObject } from '../../api/json.ts';
 import type { Log } from '../../runtime/log.ts';
 import { ipFamily } from '../builtin/ip-text.ts';
@@ -66,8 +67,10 @@ export class KubernetesService {
 /** What people have added stays; the address of the Service is for life. */
 function withWanted(found: JsonObject, wanted: JsonObject): JsonObject {
   const object = structuredClone(found);
-  const labels = objectMadeAt(metadataOf(object), 'labels');
-  Object.assign(labels, metadataOf(wanted)['labels']);
+  for (const key of ['labels', 'annotations']) {
+    const ours = metadataOf(wanted)[key];
+    if (ours !== undefined) Object.assign(objectMadeAt(metadataOf(object), key), ours);
+  }
   for (const key of ['endpoints', 'ports', 'subsets']) {
     if (wanted[key] !== undefined) object[key] = structuredClone(wanted[key]);
   }
@@ -85,7 +88,11 @@ function wantedObjects({ allocator, host, port }: { allocator: ServiceAllocator;
   const ports = [{ name: 'https', protocol: 'TCP', port }];
   const metadata = { name: NAME, namespace: NAMESPACE };
   const service: JsonObject = {
-    metadata: { ...metadata, labels: { component: 'apiserver', provider: 'kubernetes' } },
+    metadata: {
+      ...metadata,
+      labels: { component: 'apiserver', provider: 'kubernetes' },
+      annotations: { [SERVICE_CIDRS]: allocator.ranges.map(({ network }) => `${network}`).join(',') },
+    },
     spec: {
       type: 'ClusterIP',
       ...(first === undefined ? {} : { clusterIP: `${first.first}` }),

@@ -20,6 +20,8 @@ export interface LabApi {
   /** Of whoever made the lab. */
   readonly kubeconfig: string;
   readonly server: string;
+  /** What Services have their addresses from; undefined where the API does not say. */
+  readonly serviceCidrs?: string;
 }
 
 export function readRecord(lab: string): LabRecord | undefined {

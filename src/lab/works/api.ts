@@ -1,4 +1,5 @@
 import type { Way } from '../../agent/identity-files.ts';
+import { SERVICE_CIDRS, Service } from '../../api/core/service.ts';
 import { Client } from '../../runtime/client.ts';
 import type { System } from '../../runtime/clock.ts';
 import { HttpTransport } from '../../runtime/http-transport.ts';
@@ -25,6 +26,13 @@ export class LabClient {
   static async open(kubeconfig: string, system: System): Promise<LabClient> {
     const connection = await readKubeconfig(kubeconfig);
     return new LabClient({ kubeconfig, server: connection.server }, connection, system);
+  }
+
+  /** What agents have to know of it. */
+  async described(): Promise<LabApi> {
+    const service = await this.client.get(Service, 'kubernetes', 'default');
+    const serviceCidrs = service?.metadata.annotations?.[SERVICE_CIDRS];
+    return { ...this.api, ...(serviceCidrs === undefined ? {} : { serviceCidrs }) };
   }
 
   close(): void {

@@ -74,7 +74,7 @@ async function claim(document: LabDocument, options: BringUpOptions): Promise<La
   const others = readRecords().filter(({ plan }) => plan.name !== document.name);
   const plan = await fitIn(document, { file, api, before, others });
   if (before !== undefined) await removeChanged(before, plan, options);
-  const record = { plan, file, ...(api === undefined ? {} : { api: api.api }), complete: false };
+  const record = { plan, file, ...(api === undefined ? {} : { api: await api.described() }), complete: false };
   writeRecord(record);
   writeFileSync(new LabPlaces(document.name).document, text, { mode: 0o600 });
   return record;

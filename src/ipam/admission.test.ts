@@ -76,11 +76,12 @@ describe('a NetConfig', () => {
     const object = netConfig(
       network({ name: 'InternalApi', subnets: [] }),
       network({ name: 'Storage', serviceNetwork: 'disks' }),
+      network({ name: 'Tenant', serviceNetwork: '', subnets: [] }),
     );
     assert.equal(await asked(NetConfig, { operation: 'CREATE', object }), '');
     assert.deepEqual(
       object.spec.networks.map(({ serviceNetwork }) => serviceNetwork),
-      ['internalapi', 'disks'],
+      ['internalapi', 'disks', 'tenant'],
     );
   });
 

@@ -330,6 +330,12 @@ describe('when a subnet is full', () => {
       .objects(Event)
       .map(({ type, reason, message, count }) => ({ type, reason, message, count }));
     assert.deepEqual(events, [{ type: 'Warning', reason: 'AddressNotAvailable', message: why, count: 1 }]);
+    // Looked at again for another reason, it is not said again.
+    await lab.netConfig(network({ mtu: 9000, subnets: smallNetwork('172.18.0.10').subnets }));
+    assert.deepEqual(
+      lab.world.api.objects(Event).map(({ count }) => count),
+      [1],
+    );
     await lab.stop();
   });
 
@@ -343,6 +349,18 @@ describe('when a subnet is full', () => {
     assert.equal(lab.find('e').metadata.resourceVersion, before);
     await lab.delete('a');
     assert.equal(lab.state('d'), '172.18.0.10');
+    await lab.stop();
+  });
+
+  it('of those who are met at once the oldest is served, whatever its name', async () => {
+    const lab = new Lab();
+    await lab.netConfig(smallNetwork('172.18.0.10'));
+    await lab.create('z');
+    await lab.settle();
+    await lab.create('a');
+    await lab.start();
+    assert.equal(lab.state('z'), '172.18.0.10');
+    assert.match(lab.state('a'), /^False/);
     await lab.stop();
   });
 
@@ -476,6 +494,20 @@ describe('what was there before', () => {
     await lab.delete('a');
     await lab.delete('b');
     assert.deepEqual(lab.world.api.objects(AddressBlock), []);
+    await lab.stop();
+  });
+
+  it('what is on record for it beyond what it was promised is given back', async () => {
+    const lab = await running(network());
+    await lab.ipSet('a');
+    await lab.stop();
+    const [block] = lab.world.api.objects(AddressBlock);
+    const [holding] = block?.spec.holdings ?? [];
+    assert.ok(block && holding);
+    const holdings = [holding, { ...holding, address: '172.18.0.77' }];
+    await lab.world.client.update(AddressBlock, { ...block, spec: { ...block.spec, holdings } });
+    await lab.start();
+    assert.deepEqual([lab.state('a'), lab.held()], ['172.18.0.10', ['172.18.0.10 IPSet a']]);
     await lab.stop();
   });
 

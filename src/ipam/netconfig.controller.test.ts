@@ -156,6 +156,20 @@ describe('a NetConfig', () => {
     await lab.stop();
   });
 
+  it('is as full of addresses that cool down as of those that are held', async () => {
+    const lab = new Lab({ coolDown: 600_000 });
+    await lab.netConfig([smallNetwork('172.18.0.14')]);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await lab.ipSet(name);
+    await lab.settle();
+    await lab.world.client.delete(IPSet, { name: 'a', namespace: NAMESPACE });
+    await lab.world.client.delete(IPSet, { name: 'b', namespace: NAMESPACE });
+    await lab.settle();
+    const said = '3 of 5 addresses of network Storage/subnet1 are held and 2 cool down;';
+    assert.ok(lab.conditions()['NearlyFull']?.startsWith(`True: ${said}`), lab.conditions()['NearlyFull']);
+    assert.ok(lab.conditions()['Full']?.startsWith(`True: ${said}`), lab.conditions()['Full']);
+    await lab.stop();
+  });
+
   it('is nearly full from the part on that somebody set', async () => {
     const lab = new Lab({ nearlyFull: 0.2 });
     await lab.netConfig([smallNetwork('172.18.0.14')]);

@@ -92,3 +92,14 @@ test('asking again does not cost one’s place', () => {
   for (const name of ['a', 'b', 'a']) waiting.set(waiter(name), [any]);
   assert.deepEqual(names(waiting.heads()), ['a']);
 });
+
+test('what is woken goes by the newest definition of the subnet', () => {
+  const waiting = new Waiting();
+  waiting.set(waiter('a'), [any]);
+  const moved = {
+    subnet: new Subnet(network(), subnet({ allocationRanges: [{ start: '172.18.0.5', end: '172.18.0.5' }] }), prefix),
+  };
+  assert.deepEqual(waiting.nextFor([certain.address]), []);
+  waiting.set(waiter('a'), [moved]);
+  assert.deepEqual(names(waiting.nextFor([certain.address])), ['a']);
+});

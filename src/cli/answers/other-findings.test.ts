@@ -109,8 +109,12 @@ test('a Service without an address says which pool or address is the reason', ()
   assert.deepEqual(services({ service: asking, pools: [pool('vips', ['10.0.0.0/24'])] }), [
     'problem: it asks for 172.17.0.80, which is in no pool',
   ]);
-  assert.deepEqual(services({ service: asking, blocks: [block({ '172.17.0.80': 'a' }, 'vips')] }), [
+  const blocks = [block({ '172.17.0.80': 'a' }, 'vips'), block({ '172.17.0.80': 'a' })];
+  assert.deepEqual(services({ service: asking, blocks }), [
     'problem: 172.17.0.80 is held by IPSet a of namespace openstack',
+  ]);
+  assert.deepEqual(services({ service: service({ 'metallb.io/loadBalancerIPs': '172.17.0.800' }) }), [
+    'problem: it asks for "172.17.0.800", which is not an address',
   ]);
   const full = { ...pool('vips', ['172.17.0.80/31']), status: { availableIPv4: 0, availableIPv6: 0 } };
   assert.deepEqual(services({ pools: [full] }), ['problem: every pool is full: vips']);

@@ -59,7 +59,8 @@ async function missing(kind: ServedKind, namespace: string, name: string, reader
     );
   }
   const names = (await reader.some(kind, namespace, MOST_NAMES)).map(({ metadata }) => metadata.name);
-  const hint = names.length === 0 ? ` There is no ${kind.kind} at all.` : suggestion(name, names);
+  const none = kind.namespaced ? ` That namespace has no ${kind.kind}.` : ` There is no ${kind.kind} at all.`;
+  const hint = names.length === 0 ? none : suggestion(name, names);
   return new CommandError(`there is no ${kind.kind} "${name}"${where}.${hint}`);
 }
 

@@ -90,10 +90,16 @@ function poolFinding({ service, pools }: ServiceFacts): Finding[] {
   ];
 }
 
-function requestFinding(text: string, { service, pools, blocks }: ServiceFacts): Finding[] {
+function requestFinding(text: string, { service, pools, blocks, warning }: ServiceFacts): Finding[] {
   const about = named(service);
   const address = Address.parse(text);
-  if (address === undefined) return [problem(about, `it asks for "${text}", which is not an address`)];
+  if (address === undefined) {
+    return [
+      problem(about, `it asks for "${text}", which is not an address`, {
+        remedies: [`correct metallb.io/loadBalancerIPs (or spec.loadBalancerIP) of ${called(about)}`],
+      }),
+    ];
+  }
   const pool = pools.find(({ metadata, spec }) =>
     namedRanges(metadata.name, spec.addresses).some(
       ({ first, last }) =>
@@ -113,8 +119,11 @@ function requestFinding(text: string, { service, pools, blocks }: ServiceFacts):
       .filter((holding) => holding.address === `${address}` && holding.holder.uid !== service.metadata.uid)
       .map(({ holder }) => nameOf(holder, metadata.namespace ?? '')),
   );
-  return holders.map((holder) =>
+  // An address of a Service is on record in several spaces.
+  const distinct = new Map(holders.map((holder) => [holder.uid, holder]));
+  return [...distinct.values()].map((holder) =>
     problem(holder, `${address} is held by ${called(holder)} of namespace ${holder.namespace}`, {
+      because: warning === undefined ? [] : [note(about, warning)],
       remedies: [
         `delete ${called(holder)}, or ask for another address of pool ${pool.metadata.name}`,
         ...(holder.kind === 'Service'

@@ -30,7 +30,7 @@ function about(same: readonly Holder[], now: number): string[] {
   const facts: [string, string][] = [
     [holder.coolsUntil === undefined ? 'holder' : 'formerly', holderText(holder.holder)],
     ...(holder.coolsUntil === undefined ? [] : [['free from', holder.coolsUntil] satisfies [string, string]]),
-    whereOf(holder),
+    ...whereOf(holder),
     ...(holder.host === undefined ? [] : [['host', holder.host] satisfies [string, string]]),
     ...(holder.interfaces === undefined
       ? []
@@ -44,9 +44,11 @@ function about(same: readonly Holder[], now: number): string[] {
   return facts.map(([name, value]) => `  ${name.padEnd(11)}${value}`);
 }
 
-function whereOf({ as, network, subnet }: Holder): [string, string] {
-  if (as !== undefined) return ['as', as];
-  return subnet === '' ? ['pool', network] : ['network', `${network}, subnet ${subnet}`];
+/** Of what somebody else has given to a Service nobody says from which pool. */
+function whereOf({ as, network, subnet }: Holder): [string, string][] {
+  if (as !== undefined) return [['as', as]];
+  if (subnet !== '') return [['network', `${network}, subnet ${subnet}`]];
+  return network === '' ? [] : [['pool', network]];
 }
 
 function placeText({ kind, namespace, name, network, subnet, cidr, range, given, because }: Place, isFree: boolean) {

@@ -18,14 +18,13 @@ function said(
     metadata: { name: 'netconfig', uid: '1', resourceVersion: '1', creationTimestamp: '' },
     spec: { networks: [...networks] },
   });
-  return reservationsOf(
-    given.map(([text, name, request]) => {
-      const subnetName = text.includes(':') ? 'subnet6' : 'subnet1';
-      const [found, address] = [known.find(name, subnetName), Address.parse(text)];
-      if (typeof found === 'string' || address === undefined) throw new Error(`${text} ${found}`);
-      return { subnet: found, address, request: { name, subnetName, ...request } };
-    }),
-  );
+  const reserved = given.map(([text, name, request]) => {
+    const subnetName = text.includes(':') ? 'subnet6' : 'subnet1';
+    const [found, address] = [known.find(name, subnetName), Address.parse(text)];
+    if (typeof found === 'string' || address === undefined) throw new Error(`${text} ${found}`);
+    return { subnet: found, address, request: { name, subnetName, ...request } };
+  });
+  return reservationsOf({ reserved, undecided: [] });
 }
 
 const six = subnet({ name: 'subnet6', cidr: 'fd00::/64', gateway: 'fd00::1', allocationRanges: [] });

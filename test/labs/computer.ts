@@ -15,7 +15,7 @@ const PROGRAM = fileURLToPath(new URL('../../bin/netloom', import.meta.url));
 const BOOT = `
 set -e
 # What others have mounted there is not to be kept alive by copies of it.
-for folder in $(cut -d' ' -f2 /proc/mounts | grep -E '^/(run|var/lib/netloom)/' | sort -r); do umount --lazy "$folder"; done
+for folder in $(cut -d' ' -f2 /proc/mounts | grep -E "^(/run|/var/lib/netloom|$SHARED)/" | sort -r); do umount --lazy "$folder"; done
 mount -t tmpfs tmpfs /run
 mkdir -p /run/tmp /var/lib/netloom
 mount --bind "$STATE" /var/lib/netloom
@@ -74,7 +74,7 @@ export class Computer {
 
   async switchOn(): Promise<void> {
     const words = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', 'sh', '-c', BOOT];
-    const env = { ...process.env, STATE: join(this.folder, 'state') };
+    const env = { ...process.env, STATE: join(this.folder, 'state'), SHARED: tmpdir() };
     const child = spawn('unshare', words, { env, stdio: ['ignore', 'pipe', 'ignore'] });
     const [said] = await Promise.race([once(child.stdout, 'data'), once(child, 'close')]);
     assert.equal(`${said}`, 'on\n');

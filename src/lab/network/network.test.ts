@@ -20,13 +20,14 @@ import {
 } from '../../linux/network-namespace.ts';
 import { PacketSocket } from '../../linux/packet-socket.fixture.ts';
 import { addVlan } from '../../linux/vlan.ts';
+import { system } from '../../runtime/system.ts';
 import { cutLinks, healed, killed, NO_FAULTS } from '../faults.ts';
 import { chooseManagementSubnet } from '../management-subnet.ts';
 import type { LabPlan, PlannedHost } from '../plan/lab-plan.ts';
 import { planned } from '../plan/planned.fixture.ts';
 import { makeNetwork } from './make-network.ts';
 import { portCounts } from './port-counts.ts';
-import { removeHostNetwork, removeNetwork } from './remove-network.ts';
+import { removeHostNetworks, removeNetwork } from './remove-network.ts';
 import { usedNetworks } from './used-networks.ts';
 
 /** A lab of these switches, hosts and links, whose network is gone after the test. */
@@ -34,7 +35,7 @@ function passing(t: TestContext, body: string): LabPlan {
   const name = uniqueName();
   const management = chooseManagementSubnet(name, usedNetworks(''));
   const plan = planned(`lab: ${name}\n${body}`, `${management}`);
-  t.after(() => removeNetwork(plan));
+  t.after(() => removeNetwork(plan, system));
   return plan;
 }
 
@@ -148,6 +149,30 @@ test('frames get lost where the document says so, and are counted', needsRoot, a
   assert.ok(lost() - before > 120 && lost() - before < 280, `${lost() - before} of 400 frames were lost`);
 });
 
+test('what a link holds back or loses can become something else while it is used', needsRoot, async (t) => {
+  const wire = (quality: string) =>
+    `hosts: [a, b]\nlinks: [ { between: a:eth1 -- b:eth1, subnet: 10.9.0.0/31${quality} } ]`;
+  const plan = passing(t, `switches: { rack: }\n${wire(', loss: 100%, rate: 8kbit')}`);
+  const other = planned(`lab: ${plan.name}\nswitches: { rack: }\n${wire('')}`, plan.management.subnet);
+  const ports = plan.hosts.flatMap(({ links }) => links.map(({ port }) => port));
+  makeNetwork(plan, NO_FAULTS);
+  assert.deepEqual([...portCounts(plan).keys()].sort(), ports.filter((port) => port.endsWith('eth1')).sort());
+  makeNetwork(other, NO_FAULTS);
+  const milliseconds = await millisecondsFor(t, placeOf(plan, 'a'), placeOf(plan, 'b'), '10.9.0.1', 500_000);
+  assert.ok(milliseconds < 10_000, `500 kB took ${milliseconds} ms`);
+  const switched = (loss: string) =>
+    planned(
+      `lab: ${plan.name}\nhosts: { a: { links: { rack: { loss: ${loss} } } }, b: }\nswitches: { rack: }`,
+      plan.management.subnet,
+    );
+  const lossy = switched('100%');
+  await removeNetwork(plan, system);
+  makeNetwork(lossy, NO_FAULTS);
+  assert.equal(portCounts(lossy).size, 1);
+  makeNetwork(switched('0%'), NO_FAULTS);
+  assert.equal(portCounts(lossy).size, 0, 'frames still get lost');
+});
+
 test('a cut link has no carrier, and when it is healed traffic passes again', needsRoot, async (t) => {
   const plan = passing(t, `${rack}\nhosts: [a, b]\nlinks: [ a:eth1 -- b:eth1 ]`);
   makeNetwork(plan, NO_FAULTS);
@@ -172,7 +197,7 @@ test('a dead host is not there, whoever has a cable to it notices, and the other
   const plan = passing(t, `${rack}\nhosts: [a, b, c]\nlinks: [ a:eth1 -- b:eth1 ]`);
   makeNetwork(plan, NO_FAULTS);
   const port = await greetIn(t, placeOf(plan, 'c'));
-  removeHostNetwork(plan, hostOf(plan, 'b'));
+  await removeHostNetworks(plan, [hostOf(plan, 'b')], system);
   makeNetwork(plan, killed(NO_FAULTS, 'b'));
   assert.equal(isNetworkNamespace(placeOf(plan, 'b')), false);
   assert.equal(carrier(plan, 'a', 'eth1'), false);
@@ -232,7 +257,7 @@ test('nothing is left of a lab, also of half a lab, and labs beside it stay', ne
   await pause(500);
   const untouched = everythingOf(other);
   removeNetworkNamespace(hostOf(plan, 'a').namespace);
-  for (const _ of ['once', 'and again']) removeNetwork(plan);
+  for (const _ of ['once', 'and again']) await removeNetwork(plan, system);
   assert.deepEqual(networkNamespaces(plan.namespace), []);
   within('/proc/self/ns/net', (netlink) => {
     assert.equal(findLink(netlink, plan.management.bridge), undefined);
@@ -241,15 +266,14 @@ test('nothing is left of a lab, also of half a lab, and labs beside it stay', ne
   assert.deepEqual(everythingOf(other), untouched);
 });
 
-test('a bridge of somebody else is neither taken nor removed', needsRoot, (t) => {
+test('a bridge of somebody else is neither taken nor removed', needsRoot, async (t) => {
   const plan = passing(t, 'hosts: [a]');
-  within('/proc/self/ns/net', (netlink) => {
-    addLink(netlink, { name: plan.management.bridge, kind: { is: 'bridge' } }, { up: true });
-    t.after(() => within('/proc/self/ns/net', (own) => deleteLink(own, plan.management.bridge)));
-    assert.throws(() => makeNetwork(plan, NO_FAULTS), /which is not of the lab/);
-    removeNetwork(plan);
-    requireLink(netlink, plan.management.bridge);
-  });
+  using netlink = new Netlink();
+  addLink(netlink, { name: plan.management.bridge, kind: { is: 'bridge' } }, { up: true });
+  t.after(() => within('/proc/self/ns/net', (own) => deleteLink(own, plan.management.bridge)));
+  assert.throws(() => makeNetwork(plan, NO_FAULTS), /which is not of the lab/);
+  await removeNetwork(plan, system);
+  requireLink(netlink, plan.management.bridge);
 });
 
 /** What there is of something as soon as there is anything. */

@@ -92,7 +92,7 @@ async function removeChanged(before: LabRecord, after: LabPlan, { api, system, s
     tellKeeper(name);
     await clearHosts(before.plan, hosts, system);
   }
-  if (isWhole) removeNetwork(before.plan);
+  if (isWhole) await removeNetwork(before.plan, system);
   else removeParts(before.plan, changes);
   if (api !== undefined) {
     for (const host of goneNodes(before.plan, after)) await withdrawNode(api.client, name, host);

@@ -4,7 +4,7 @@ import { removeNetworkNamespace } from '../../linux/network-namespace.ts';
 import { mountPoints, unmountAll } from '../../linux/tmpfs.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { cgroupOf, endProcesses, type PlacedHost, podNamespaces } from '../hosts/processes.ts';
-import { removeHostNetwork } from '../network/remove-network.ts';
+import { removeHostNetworks } from '../network/remove-network.ts';
 import type { LabPlan, PlannedHost } from '../plan/lab-plan.ts';
 import { LabPlaces } from '../state/places.ts';
 import { keeperOf } from './keeping.ts';
@@ -19,9 +19,9 @@ export async function clearHosts(plan: LabPlan, hosts: readonly PlannedHost[], c
   const keeper = keeperOf(plan.name);
   await endProcesses(placed, { clock, spare: new Set(keeper === undefined ? [] : [keeper]) });
   const cgroups = new Cgroups();
+  for (const { places: own } of placed) for (const each of podNamespaces(own)) removeNetworkNamespace(each);
+  await removeHostNetworks(plan, hosts, clock);
   for (const each of placed) {
-    for (const namespace of podNamespaces(each.places)) removeNetworkNamespace(namespace);
-    removeHostNetwork(plan, each.host);
     for (const folder of [each.places.state, each.places.run]) {
       unmountAll(folder);
       // What is mounted there may be somebody else's: nothing of it is to be deleted with ours.

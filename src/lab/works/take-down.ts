@@ -29,7 +29,7 @@ export async function takeDown(lab: string, { force, say, system }: TakeDownOpti
   writeFaults(lab, { cut: [], dead: plan.hosts.map(({ name }) => name) });
   await stopKeeper(lab, system);
   await clearHosts(plan, plan.hosts, system);
-  removeNetwork(plan);
+  await removeNetwork(plan, system);
   await withdrawNodes(record, { force, say, system });
   forgetLab(lab);
   removeIfEmpty(LABS);

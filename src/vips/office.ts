@@ -143,11 +143,13 @@ export class Office {
     const used = this.register.of(uid).map(({ address }) => address);
     const texts = new Set(used.map(String));
     const claimed = this.underlay.claimedFor(uid).filter((address) => !texts.has(address.toString()));
-    return [...used, ...claimed].map((address) => {
+    return [...used, ...claimed].flatMap((address) => {
       const promise = this.register.at(address)?.users.find((user) => user.uid === uid)?.since;
       const namespaces = this.underlay.at(address).map(({ namespace }) => namespace);
       const held = this.claims.held(address, namespaces, new Set([uid]));
-      return { address, uid, held, ...(promise === undefined ? {} : { promise }) };
+      // The ledger knows what we have written ourselves; the caches may not have heard of it yet.
+      if (promise === undefined && held.length === 0 && !texts.has(address.toString())) return [];
+      return [{ address, uid, held, ...(promise === undefined ? {} : { promise }) }];
     });
   }
 

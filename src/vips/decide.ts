@@ -230,13 +230,14 @@ function firstFit(pool: Pool, family: Family, user: User, { register, underlay }
 /** Why a Service cannot use these; nothing when it can. */
 function useFault(
   addresses: readonly Address[],
-  { user, isTold }: Applicant,
+  { user, current, isTold }: Applicant,
   { register, underlay }: Stock,
 ): string | undefined {
   for (const address of addresses) {
     const vip = register.at(address);
     // Who has been told that it has the address keeps it, whoever else says to have it.
-    const isUser = isTold && vip?.users.some(({ uid }) => uid === user.uid) === true;
+    const isCurrent = isTold && current.some((one) => one.equals(address));
+    const isUser = isCurrent && vip?.users.some(({ uid }) => uid === user.uid) === true;
     const stranger = isUser ? undefined : underlay.stranger(address);
     if (stranger !== undefined) {
       const { kind, name } = stranger.holder;

@@ -748,6 +748,23 @@ describe('hosts and Services on one network', () => {
     await lab.stop();
   });
 
+  it('an address of a host, asked for in place of another one, is not asked of the host again and again', async () => {
+    const lab = new Lab();
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');
+    await holdForHost(lab, '172.17.0.80');
+    await lab.pool('internalapi', { addresses: ['172.17.0.80-172.17.0.81'] });
+    await lab.create('a', { ingress: ['172.17.0.81'], annotations: { [IPS]: '172.17.0.80' } });
+    // A leader was about to tell it, and the host was faster.
+    const holder = { kind: 'Service', namespace: NAMESPACE, name: 'a', uid: lab.find('a').metadata.uid };
+    await holdFor(lab, holder, { address: '172.17.0.80', space: 'vips', namespace: 'metallb-system' });
+    await lab.start();
+    const before = lab.writes();
+    await lab.settle(60_000);
+    assert.ok(lab.writes() - before < 10, `${lab.writes() - before} writes`);
+    assert.match(lab.events('a', 'AllocationFailed').join(), /is held by IPSet edpm-0/);
+    await lab.stop();
+  });
+
   it('an address of both, because the network came later, is on record for the Service when the host gives it back', async () => {
     const lab = await small();
     await lab.service('a');

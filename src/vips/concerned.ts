@@ -2,38 +2,59 @@ import { Address } from '../api/address.ts';
 import { Service } from '../api/core/service.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import type { Caches } from '../runtime/cache.ts';
-import { type Ref, refOf } from '../runtime/ref.ts';
+import { keyOfObject, type Ref, refOf } from '../runtime/ref.ts';
 import type { Office } from './office.ts';
 import { isService, UNDERLAY } from './vip.ts';
 import type { Waiting } from './waiting.ts';
 
-interface Surroundings {
-  readonly office: Office;
-  readonly waiting: Waiting;
-  readonly caches: Caches;
-}
+/** Which Services must see to their records when a block arrives. */
+export class Concerned {
+  readonly #office: Office;
+  readonly #waiting: Waiting;
+  /** Block → what it had on record when it was last heard of. */
+  readonly #known = new Map<string, ReadonlySet<string>>();
 
-/**
- * Services that must see to their record in a block: those that are not there (any more), because nobody else would give back what
- * they have; those whose record has vanished, because somebody may have tampered with it; those that have been told something
- * else, because another leader may have put it on record before it went; and those with a record in a namespace whose networks do
- * not have the address, because a network may go before we hear what was held in it.
- */
-export function concernedBy(block: AddressBlock, { office, waiting, caches }: Surroundings): Ref[] {
-  const users = usersIn(block);
-  if (users.length === 0) return [];
-  const { namespace: home = '' } = block.metadata;
-  const networks = block.spec.space === UNDERLAY ? office.networks(caches) : undefined;
-  const now = caches.of(AddressBlock).get(refOf(block));
-  const kept = new Set(now === undefined ? [] : usersIn(now).map(({ address, uid }) => `${address} ${uid}`));
-  return users.flatMap(({ address: text, namespace, name, uid }) => {
-    const ref = { namespace, name };
-    const service = caches.of(Service).get(ref);
-    if (service?.metadata.uid !== uid || !kept.has(`${text} ${uid}`)) return [ref];
-    const address = Address.parse(text);
-    if (address !== undefined && networks?.haveIn(home, address) === false) return [ref];
-    return isTold(service, text) || isOnItsWay(service, waiting) ? [] : [ref];
-  });
+  constructor({ office, waiting }: { office: Office; waiting: Waiting }) {
+    this.#office = office;
+    this.#waiting = waiting;
+  }
+
+  /**
+   * Called with a block as it was and as it is. Concerned are Services that are not there (any more), because nobody else would
+   * give back what they have; those whose record has vanished, because somebody may have tampered with it; those with a new record
+   * that have been told something else, because another leader may have made it before it went; and those with a record in a namespace
+   * whose networks do not have the address, because a network may go before we hear what was held in it.
+   */
+  by(block: AddressBlock, caches: Caches): Ref[] {
+    const { namespace: home = '', name } = block.metadata;
+    const key = keyOfObject(block);
+    const now = caches.of(AddressBlock).get({ namespace: home, name });
+    const kept = new Set(now === undefined ? [] : usersIn(now).map(recordOf));
+    const isNow = now?.metadata.resourceVersion === block.metadata.resourceVersion;
+    const known = isNow ? (this.#known.get(key) ?? NOTHING) : kept;
+    if (now === undefined) this.#known.delete(key);
+    else if (isNow) this.#known.set(key, kept);
+    const networks = block.spec.space === UNDERLAY ? this.#office.networks(caches) : undefined;
+    return usersIn(block).flatMap((user) => {
+      const ref = { namespace: user.namespace, name: user.name };
+      const service = caches.of(Service).get(ref);
+      if (service?.metadata.uid !== user.uid || !kept.has(recordOf(user))) return [ref];
+      const address = Address.parse(user.address);
+      if (address !== undefined && networks?.haveIn(home, address) === false) return [ref];
+      // A promise that is renewed is on its way to be told.
+      const isNews = !known.has(recordOf(user));
+      return isNews && !isTold(service, user.address) && !this.#isOnItsWay(service) ? [ref] : [];
+    });
+  }
+
+  /** Whether somebody is at it to tell it its first address. */
+  #isOnItsWay(service: Service): boolean {
+    return (
+      service.spec.type === 'LoadBalancer' &&
+      (service.status?.loadBalancer?.ingress ?? []).length === 0 &&
+      !this.#waiting.has(refOf(service))
+    );
+  }
 }
 
 /** Services that have been told an address that a host had all the same: now that it is free, it is to be on record for them. */
@@ -52,11 +73,9 @@ export function unclaimedAt(address: Address, office: Office, caches: Caches): R
 const isTold = ({ status }: Service, address: string): boolean =>
   (status?.loadBalancer?.ingress ?? []).some(({ ip }) => ip === address);
 
-/** Whether somebody is at it to tell it its first address. */
-const isOnItsWay = (service: Service, waiting: Waiting): boolean =>
-  service.spec.type === 'LoadBalancer' &&
-  (service.status?.loadBalancer?.ingress ?? []).length === 0 &&
-  !waiting.has(refOf(service));
+const recordOf = ({ address, uid }: { address: string; uid: string }): string => `${address} ${uid}`;
+
+const NOTHING: ReadonlySet<string> = new Set();
 
 const usersIn = ({ spec }: AddressBlock) =>
   spec.holdings.flatMap(({ address, holder, sharers = [] }) =>

@@ -9,7 +9,7 @@ import type { Caches } from '../runtime/cache.ts';
 import { type Controller, controller } from '../runtime/controller.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { Allocator } from './allocator.ts';
-import { concernedBy, unclaimedAt } from './concerned.ts';
+import { Concerned, unclaimedAt } from './concerned.ts';
 import { Office } from './office.ts';
 import { concerns } from './vip.ts';
 import { Waiting } from './waiting.ts';
@@ -27,6 +27,7 @@ export const serviceAddresses = ({
     const office = Office.of(host, namespace);
     const waiting = new Waiting();
     const allocator = new Allocator({ office, waiting, loadBalancerClass });
+    const concerned = new Concerned({ office, waiting });
     const changed = new Changed();
     const balanced = (caches: Caches, where?: string): Ref[] =>
       caches
@@ -44,7 +45,7 @@ export const serviceAddresses = ({
             if (!concerns(block)) return [];
             const freed = office.takeFreed();
             return [
-              ...concernedBy(block, { office, waiting, caches }),
+              ...concerned.by(block, caches),
               ...freed.flatMap((address) => unclaimedAt(address, office, caches)),
               ...waiting.for(freed, office.pools(caches)),
             ];

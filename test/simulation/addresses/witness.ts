@@ -15,7 +15,7 @@ import { type Told, toldTo } from './told.ts';
 /**
  * Looks at every single write, and says what must never be, not even for a moment: an address with two holders, one that is taken from
  * somebody who goes on saying that he has it, one that moves, one that is told before it is on record or given again before it has cooled
- * down.
+ * down; and one thing that is written without end.
  */
 export class Witness {
   readonly faults: string[] = [];
@@ -25,6 +25,8 @@ export class Witness {
   /** UIDs of those who were told an address before there was a record of it. */
   readonly #legacy: ReadonlySet<string>;
   readonly #netConfigsStay: boolean;
+  /** What is written → how often in the time that began then. */
+  readonly #written = new Map<string, { since: number; times: number }>();
   /** UID, network and family → the first address that was told. */
   readonly #first = new Map<string, string>();
 
@@ -43,7 +45,9 @@ export class Witness {
     this.#netConfigsStay = options.netConfigsStay;
   }
 
-  see({ resource, before, after, deleted }: StoredChange): void {
+  see(change: StoredChange): void {
+    this.#requireCalm(change);
+    const { resource, before, after, deleted } = change;
     const [was, is] = [before, deleted ? undefined : after] as [unknown, unknown];
     if (resource === BLOCKS) this.#seeBlock(was as AddressBlock | undefined, is as AddressBlock | undefined);
     else if (resource === IPSETS) this.#seeHost(toldTo.ipSet(is as IPSet | undefined));
@@ -174,6 +178,17 @@ export class Witness {
     }
   }
 
+  /** Whatever people do and whatever is lost, nobody writes the same thing again and again. */
+  #requireCalm({ resource, key, by }: StoredChange): void {
+    const what = `${resource} ${key}`;
+    const now = this.#clock.uptime();
+    const last = this.#written.get(what);
+    const since = last === undefined || now - last.since > CALM_MS ? now : last.since;
+    const times = since === last?.since ? last.times + 1 : 1;
+    this.#written.set(what, { since, times });
+    if (times === MOST_WRITES) this.#fault(`${what} is written ${times} times in ${now - since} ms, now by ${by}`);
+  }
+
   #requireRecord(namespace: string, address: string, uid: string, who: string): void {
     const record = this.#books.holding(`${namespace}/underlay`, address);
     if (record?.holder.uid === uid && record.coolsUntil === undefined) return;
@@ -191,6 +206,10 @@ export class Witness {
     this.faults.push(`at ${(this.#clock.uptime() / 1000).toFixed(3)} s: ${text}`);
   }
 }
+
+const CALM_MS = 30_000;
+/** Far more than a crowd comes to, far less than a quarrel. */
+const MOST_WRITES = 200;
 
 const BLOCKS = resourceOf(AddressBlock);
 const IPSETS = resourceOf(IPSet);

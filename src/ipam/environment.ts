@@ -22,7 +22,7 @@ export const UNDERLAY = 'underlay';
 export class Environment {
   readonly ledger: Ledger;
   readonly space: Space;
-  readonly waiting = new Waiting();
+  readonly waiting: Waiting;
   readonly contest = new Contest();
   /** For how many milliseconds an address that is given back is given to nobody else. */
   readonly coolDown: number;
@@ -34,6 +34,7 @@ export class Environment {
     this.ledger = ledger;
     this.coolDown = coolDown;
     this.space = ledger.space(namespace, UNDERLAY);
+    this.waiting = new Waiting((uid) => this.space.heldBy(uid).map(({ address }) => address));
   }
 
   forget({ metadata: { uid } }: ApiObject): void {

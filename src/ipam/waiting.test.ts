@@ -60,6 +60,15 @@ test('who comes later yields to those who wait, unless they are asked together',
   assert.equal(waiting.ahead(waiter('first'), any, new Set(['first'])), undefined);
 });
 
+test('who has been served, and does not know it yet, is nobody to yield to', () => {
+  const held = new Map([['first', [address('172.18.0.10')]]]);
+  const waiting = new Waiting((uid) => held.get(uid) ?? []);
+  waiting.set(waiter('first'), [any]);
+  waiting.set(waiter('second'), [any]);
+  assert.equal(waiting.ahead(waiter('third'), any, nobody)?.name, 'second');
+  assert.equal(waiting.ahead(waiter('second'), any, new Set(['second'])), undefined);
+});
+
 test('two of the same age never wait for each other', () => {
   const waiting = new Waiting();
   waiting.set(waiter('a'), [any]);

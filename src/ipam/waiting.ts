@@ -19,7 +19,13 @@ export class Waiting {
   readonly #queues = new Map<string, Queue>();
   /** UID → the queues that it stands in. */
   readonly #standing = new Map<string, Set<string>>();
+  readonly #heldBy: (uid: string) => readonly Address[];
   #arrivals = 0;
+
+  /** `heldBy`: what somebody has on record. Who has been served may not know it yet, and has not left the queue. */
+  constructor(heldBy: (uid: string) => readonly Address[] = () => []) {
+    this.#heldBy = heldBy;
+  }
 
   get isEmpty(): boolean {
     return this.#queues.size === 0;
@@ -52,7 +58,7 @@ export class Waiting {
   /** Who is to be asked before this one: somebody who comes before it and is not among `present`. */
   ahead(waiter: Waiter, wanted: Wanted, present: ReadonlySet<string>): AddressHolder | undefined {
     const queue = this.#queues.get(keyOf(wanted));
-    const first = queue?.firstBut(present);
+    const first = queue?.firstWho((uid) => !present.has(uid) && !this.#heldBy(uid).some((one) => queue.takes(one)));
     if (queue === undefined || first === undefined) return undefined;
     const isAhead = isBefore(first, queue.find(waiter.holder.uid) ?? this.#place(waiter));
     return isAhead ? first.waiter.holder : undefined;
@@ -73,7 +79,7 @@ export class Waiting {
   headsAfter(served: readonly { readonly address: Address; readonly uid: string }[]): Waiter[] {
     return [...this.#queues.values()].flatMap((queue) => {
       const leaving = new Set(served.flatMap(({ address, uid }) => (queue.takes(address) ? [uid] : [])));
-      return leaving.size === 0 ? [] : (queue.firstBut(leaving)?.waiter ?? []);
+      return leaving.size === 0 ? [] : (queue.firstWho((uid) => !leaving.has(uid))?.waiter ?? []);
     });
   }
 
@@ -160,8 +166,8 @@ class Queue {
     return this.#inOrder.slice(0, count).map(({ waiter }) => waiter);
   }
 
-  firstBut(uids: ReadonlySet<string>): Place | undefined {
-    return this.#inOrder.find(({ waiter }) => !uids.has(waiter.holder.uid));
+  firstWho(is: (uid: string) => boolean): Place | undefined {
+    return this.#inOrder.find(({ waiter }) => is(waiter.holder.uid));
   }
 }
 

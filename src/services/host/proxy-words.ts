@@ -185,6 +185,9 @@ export const backendsOf = (entry: Entry, whose: 'all' | 'local'): string =>
 export const backendKey = ({ address, port }: Entry): string =>
   address === undefined ? String(port) : `${address} . ${port}`;
 
+/** The same everywhere and always: a client comes to the same pod by another host, and after the agent was replaced. */
+const SEED = '0x4e65746c';
+
 /** A chain that sends a packet to one of the backends of its entry. */
 export interface Draw {
   readonly chain: string;
@@ -202,7 +205,7 @@ export function drawOf(entry: Entry, all: Choice, local: Choice | undefined): Dr
   const ip = ipOfFamily(family);
   const place = entry.address === undefined ? `${protocol} dport` : `${ip} daddr . ${protocol} dport`;
   const among = (whose: 'all' | 'local', of: number): string => {
-    const number = all.byClient ? `jhash ${ip} saddr mod ${of}` : `numgen random mod ${of}`;
+    const number = all.byClient ? `jhash ${ip} saddr mod ${of} seed ${SEED}` : `numgen random mod ${of}`;
     return `meta l4proto ${protocol} dnat ${ip} to ${place} . ${number} map @${backendsOf(entry, whose)}`;
   };
   const words = [`${kind}-${protocol}${digit(family)}`, `${count}`, ...(all.byClient ? ['by-client'] : [])];

@@ -6,6 +6,8 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { Service } from '../../src/api/core/service.ts';
 import { type Endpoint, EndpointSlice, SERVICE_NAME } from '../../src/api/discovery.k8s.io/endpoint-slice.ts';
+import { Prefix } from '../../src/api/prefix.ts';
+import { USUAL_RANGES } from '../../src/engine/services/ranges.ts';
 import { RoutedPodNetwork } from '../../src/pods/host/routed-pod-network.ts';
 import { Client } from '../../src/runtime/client.ts';
 import { Informers } from '../../src/runtime/informers.ts';
@@ -17,6 +19,9 @@ import { EngineInTest, eventually } from '../engine/engine-in-test.ts';
 
 const NAMESPACE = 'default';
 const RESOLVER = '169.254.78.76';
+const RESOLVER_6 = 'fd4e:4c00:78:76::1';
+/** Of both families: a Service of one is led to as where there is no other. */
+const NETWORKS = ['10.96.0.0/16', 'fd00:96::/112'];
 
 /** A pod of this host: a network of its own, with processes in it. */
 interface Pod {
@@ -38,7 +43,8 @@ describe('Services on a host', needsRoot, () => {
     moveIntoOwnNetwork();
     execFileSync('ip', 'addr add 192.0.2.1/32 dev lo'.split(' '));
     execFileSync('sysctl', ['-qw', 'net.ipv4.ip_forward=1']);
-    engine = await EngineInTest.start();
+    const networks = NETWORKS.flatMap((text) => Prefix.parse(text) ?? []);
+    engine = await EngineInTest.start({ services: { ...USUAL_RANGES, networks } });
     client = new Client({ transport: engine.transport, fieldManager: 'test' });
     informers = new Informers({ client, system, log: silentLog });
     host = begin();
@@ -61,7 +67,7 @@ describe('Services on a host', needsRoot, () => {
     startServiceHost({
       ...{ informers, system, log: silentLog, node: 'here' },
       hostAddresses: () => ['192.0.2.1'],
-      serviceCidrs: ['10.96.0.0/16'],
+      serviceCidrs: NETWORKS,
       podCidrs: ['10.244.0.0/16'],
       api: { host: '127.0.0.1', port: Number(new URL(engine.engine.url).port) },
       upstream: () => [],
@@ -150,7 +156,13 @@ describe('Services on a host', needsRoot, () => {
 
   it('answers names of Services to pods', async () => {
     const { nameservers, searches, options } = host.dns();
-    assert.deepEqual([nameservers, options], [[RESOLVER], ['ndots:5']]);
+    assert.deepEqual(
+      [nameservers, options],
+      [
+        [RESOLVER, RESOLVER_6],
+        ['ndots:5', 'timeout:1', 'attempts:5'],
+      ],
+    );
     assert.deepEqual(searches, ['svc.cluster.local', 'cluster.local']);
     const script = `
       import { Resolver } from 'node:dns/promises';

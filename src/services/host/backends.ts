@@ -42,8 +42,9 @@ export function candidatesOf(
     if (target?.port === undefined) continue;
     for (const { addresses, conditions = {}, nodeName } of slice.endpoints) {
       // Parsed, because it will be words of a script that root runs.
-      const address = Address.parse(addresses[0] ?? '')?.toString();
-      if (address === undefined || !Number.isInteger(target.port)) continue;
+      const parsed = Address.parse(addresses[0] ?? '');
+      if (parsed?.family !== (family === 'IPv4' ? 4 : 6) || !isPort(target.port)) continue;
+      const address = parsed.toString();
       const isReady = conditions.ready ?? true;
       if (!isReady && !(conditions.serving === true && conditions.terminating === true)) continue;
       const key = `${address} ${target.port}`;
@@ -76,6 +77,8 @@ export function chosenOf(candidates: readonly Candidate[]): Backend[] {
   }
   return [];
 }
+
+const isPort = (port: number): boolean => Number.isInteger(port) && port > 0 && port < 65_536;
 
 /** Every host makes the same list of the same endpoints. */
 const byAddress = (a: Backend, b: Backend): number =>

@@ -273,13 +273,18 @@ describe('the proxy of Services', needsRoot, () => {
     assert.deepEqual(await whoAnswers('10.96.0.30', 80, 10), ['10.244.0.2']);
   });
 
-  it('takes no words from objects that are not addresses', async () => {
+  it('takes no words from objects that are not addresses, or not of the family', async (t) => {
     const told = await Told.start();
     const before = contents();
     const status = { loadBalancer: { ingress: [{ ip: '1.2.3.4 . tcp . 80 : drop }; flush ruleset; add element' }] } };
     const service = serviceOf('evil', { clusterIP: '10.96.0.27', ports: [] }, status);
     await told.set(service, [sliceOf('evil', [{ addresses: ['10.0.0.1 }; flush ruleset'] }])]);
     assert.deepEqual(contents(), before);
+    const odd = serviceOf('odd', { clusterIP: '10.96.0.28' });
+    const slice = { ...sliceOf('odd', [pod(1), { addresses: ['fd00:244::1'] }]), addressType: 'IPv4' as const };
+    await told.set(odd, [slice, sliceOf('odd', [pod(2)], [{ name: '', port: 70_000 }])]);
+    await greeter(t, '10.244.0.1');
+    assert.deepEqual(await whoAnswers('10.96.0.28', 80, 5), ['10.244.0.1']);
   });
 });
 

@@ -155,7 +155,8 @@ export class ServiceProxy {
     const service = this.#services.cache.get(refOfKey(key));
     if (service === undefined) return NO_RULES;
     const here = this.#options.here?.get(key);
-    const slices = here === undefined ? this.#slices.cache.by(byService, key) : [sliceHere(service, here)];
+    const slices =
+      here === undefined ? this.#slices.cache.by(byService, key) : here.map((at) => sliceHere(service, at));
     return rulesOf(service, slices, {
       host: this.#options.node,
       isSilent: (host) => this.#hosts.isSilent(host),
@@ -193,19 +194,12 @@ function serviceOf(slice: EndpointSlice | undefined): string[] {
   return slice === undefined || name === undefined ? [] : [`${slice.metadata.namespace ?? ''}/${name}`];
 }
 
-/** As if every port of the Service had these endpoints. */
-function sliceHere(service: Service, here: readonly { address: string; port: number }[]): EndpointSlice {
-  const [first] = here;
-  return {
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: { ...service.metadata },
-    addressType: first?.address.includes(':') === true ? 'IPv6' : 'IPv4',
-    endpoints: here.map(({ address }) => ({ addresses: [address] })),
-    ports: (service.spec.ports ?? []).map(({ name = '', protocol = 'TCP' }) => ({
-      name,
-      protocol,
-      ...(first === undefined ? {} : { port: first.port }),
-    })),
-  };
-}
+/** As if every port of the Service had this endpoint. */
+const sliceHere = (service: Service, { address, port }: { address: string; port: number }): EndpointSlice => ({
+  apiVersion: 'discovery.k8s.io/v1',
+  kind: 'EndpointSlice',
+  metadata: { ...service.metadata },
+  addressType: address.includes(':') ? 'IPv6' : 'IPv4',
+  endpoints: [{ addresses: [address] }],
+  ports: (service.spec.ports ?? []).map(({ name = '', protocol = 'TCP' }) => ({ name, protocol, port })),
+});

@@ -27,6 +27,7 @@ describe('netloom up as root', { skip: process.getuid?.() === 0 ? false : 'needs
   test('makes the machine a node, and changes nothing of it before somebody asks for something', async () => {
     await machine.startUp('on');
     assert.match(machine.up?.stdout ?? '', new RegExp(`^  this host +node ${machine.name};`, 'm'));
+    assert.match(machine.up?.stdout ?? '', /^ {4}bin\/netloom lab up examples\/lab\/cloud\.yaml$/m);
     await machine.eventually(
       () => machine.kubectl('get nodes'),
       (text) => new RegExp(`^${machine.name} +Ready `, 'm').test(text),
@@ -76,6 +77,7 @@ describe('netloom up as root', { skip: process.getuid?.() === 0 ? false : 'needs
     await machine.startUp('on', ['unshare', '--user']);
     const { stdout = '' } = machine.up ?? {};
     assert.match(stdout, /^ {2}this host +only root can run pods on this machine; everything else works$/m);
+    assert.doesNotMatch(stdout, /lab up/);
     assert.doesNotMatch(stdout, /, agent/);
     await machine.kubectl('get ns');
     await machine.end('up', 'SIGTERM');

@@ -23,10 +23,18 @@ export function screen(about: {
 
     export KUBECONFIG=${kubeconfig}
     kubectl apply -f examples/ipam/
-    kubectl get ipset edpm-compute-0 -o yaml
+    kubectl get ipset edpm-compute-0 -o yaml${'name' in host ? CLOUD : ''}
 
   Without kubectl: bin/netloom apply -f examples/ipam/ and bin/netloom get ipset edpm-compute-0 -o yaml.
   Ctrl-C stops Netloom; what it stores stays.
 
 ready ${url}`;
 }
+
+/** Only root can make labs. */
+const CLOUD = `
+
+  A cloud of hosts on this machine, and what runs on it:
+
+    bin/netloom lab up examples/lab/cloud.yaml
+    kubectl apply -f examples/web/ && kubectl get pods -o wide`;

@@ -88,6 +88,18 @@ describe('labs whose files say something else', { skip: noLabs }, () => {
     assert.equal((await node(a)).metadata.labels.role, 'old');
   });
 
+  test('have the Nodes that somebody deletes again', async () => {
+    await lab.ok(`delete node ${a}`);
+    await lab.eventually(
+      () => lab.run(['lab', 'status', lab.name]),
+      (status) => new RegExp(`^${a} +Ready `, 'm').test(status),
+    );
+    await lab.upAgain();
+    assert.equal((await node(a)).metadata.labels.role, 'old');
+    await lab.ok('create -f -', witness.pod('afterwards', { nodeName: a }));
+    await lab.ok('wait pod/afterwards --for=condition=Ready --timeout=60s');
+  });
+
   test('may be beside another one with hosts of the same names, when that has an API of its own', async () => {
     const twin = `${lab.name}-2`;
     const text = `lab: ${twin}\nhosts: [${a}]`;
@@ -113,7 +125,7 @@ describe('labs whose files say something else', { skip: noLabs }, () => {
       await other.stopAndRemove();
     }
     assert.deepEqual(witness.running(), ran);
-    assert.equal(await lab.ok(`exec on-${a} -- echo here`), 'here\n');
+    assert.equal(await lab.ok('exec afterwards -- echo here'), 'here\n');
   });
 });
 

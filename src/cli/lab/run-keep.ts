@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { LAB_LABEL } from '../../api/core/node.ts';
 import { LabKeeper } from '../../lab/hosts/keeper.ts';
 import { cgroupOf } from '../../lab/hosts/processes.ts';
 import type { PlannedHost } from '../../lab/plan/lab-plan.ts';
@@ -69,6 +70,8 @@ function startAgent(lab: string, places: LabPlaces, host: PlannedHost): ChildPro
     ...['--node-ip', address],
     ...(host.underlay === undefined ? [] : ['--underlay-address', host.underlay]),
     ...['--state-dir', state, '--run-dir', run, '--cgroup', cgroupOf(host)],
+    // Should somebody delete its Node, the one that it makes is the lab's again.
+    ...['--label', `${LAB_LABEL}=${lab}`],
     ...(serviceCidrs === undefined ? [] : ['--service-cidr', serviceCidrs]),
     ...Object.entries(host.resources).flatMap(([name, amount]) => ['--resource', `${name}=${amount}`]),
   ];

@@ -48,8 +48,9 @@ export class LabKeeper {
     const wanted = (record?.plan.hosts ?? []).filter(
       ({ name, agent }) => agent && record?.api !== undefined && !dead.includes(name),
     );
+    const wayOf = (host: PlannedHost): string => `${record?.api?.serviceCidrs} ${kubeconfigOf(lab, host)}`;
     const isRight = ({ host, way }: KeptAgent): boolean =>
-      wanted.some((other) => other.name === host.name && isSameForAgent(host, other)) && way === wayOf(lab, host);
+      wanted.some((other) => other.name === host.name && isSameForAgent(host, other)) && way === wayOf(host);
     const gone = [...this.#agents.values()].filter((kept) => !isRight(kept));
     for (const { host } of gone) this.#agents.delete(host.name);
     await Promise.all(gone.map(({ agent }) => agent.stop()));
@@ -58,7 +59,7 @@ export class LabKeeper {
     await this.#endOrphans(fresh);
     for (const host of fresh) {
       log.info('keeping the agent of a host running', { host: host.name });
-      this.#agents.set(host.name, { host, way: wayOf(lab, host), agent: this.#keep(host) });
+      this.#agents.set(host.name, { host, way: wayOf(host), agent: this.#keep(host) });
     }
   }
 
@@ -82,13 +83,13 @@ export class LabKeeper {
 
 interface KeptAgent {
   readonly host: PlannedHost;
-  /** That it has read when it was started. */
+  /** What it was told of the API when it was started: another one when somebody has begun with a new API. */
   readonly way: string;
   readonly agent: AgentKeeper;
 }
 
-/** How the agent of a host reaches the API, and whom it believes to be that: another one when somebody has begun with a new API. */
-function wayOf(lab: string, { name }: PlannedHost): string {
+/** How the agent of a host reaches the API, and whom it believes to be that. */
+function kubeconfigOf(lab: string, { name }: PlannedHost): string {
   const { kubeconfig } = new IdentityFiles(new LabPlaces(lab).host(name).state);
   return existsSync(kubeconfig) ? readFileSync(kubeconfig, 'utf8') : '';
 }

@@ -4,12 +4,12 @@ import { type Finding, remediesOf } from './finding.ts';
 
 /** An answer for people. `now`: milliseconds since 1970. */
 export function explainText(answer: ExplainAnswer, now: number): string {
-  const { says, findings, conditions, events } = answer;
+  const { says, ready, findings, conditions, events } = answer;
   const problems = findings.filter(({ severity }) => severity === 'problem');
   const notes = findings.filter(({ severity }) => severity === 'note');
   return [
     says,
-    ...section('Why', problems.flatMap(chain)),
+    ...section(ready === true ? 'But' : 'Why', problems.flatMap(chain)),
     ...section('Worth knowing', notes.flatMap(chain)),
     ...section(
       'Conditions',

@@ -8,6 +8,7 @@ import { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
 import { L2Advertisement } from '../../api/metallb.io/l2-advertisement.ts';
 import { AddressBlock } from '../../api/netloom.io/address-block.ts';
 import { AddressClaim } from '../../api/netloom.io/address-claim.ts';
+import { DNSData } from '../../api/network.openstack.org/dnsdata.ts';
 import { DNSMasq } from '../../api/network.openstack.org/dnsmasq.ts';
 import { IPSet } from '../../api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
@@ -15,6 +16,7 @@ import { Reservation } from '../../api/network.openstack.org/reservation.ts';
 import type { ApiObject } from '../../api/object.ts';
 import type { Event } from '../../runtime/builtin.ts';
 import { type Asker, claimAsker, ipSetAsker, ipSetNeighbour } from './asker.ts';
+import { dnsDataFindings } from './dns-findings.ts';
 import type { Finding } from './finding.ts';
 import { type HolderName, nameOf } from './holder.ts';
 import { blockFindings, netConfigFindings, reservationFindings } from './other-findings.ts';
@@ -66,6 +68,10 @@ export async function special(kind: Kind, object: ApiObject, surroundings: Surro
     const { namespace = '' } = object.metadata;
     const pools = await surroundings.reader.list(IPAddressPool, { namespace });
     return { special: advertisementFindings({ advertisement: object, pools }) };
+  }
+  if (isA(DNSData, kind, object)) {
+    const dnsMasqs = await surroundings.reader.list(DNSMasq, { namespace: object.metadata.namespace ?? '' });
+    return { special: dnsDataFindings({ dnsData: object, dnsMasqs }) };
   }
   if (isA(DNSMasq, kind, object)) return aboutDnsMasq(object, surroundings);
   if (isA(Pod, kind, object)) return aboutPod(object, surroundings);

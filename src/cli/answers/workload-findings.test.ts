@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import type { Condition } from '../../api/condition.ts';
 import type { EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
 import type { L2Advertisement } from '../../api/metallb.io/l2-advertisement.ts';
+import type { DNSMasq } from '../../api/network.openstack.org/dnsmasq.ts';
 import type { ApiObject } from '../../api/object.ts';
 import { metadata, notReady, pod, pool, service, told } from './answers.fixture.ts';
 import { type BackendFacts, backendFindings } from './backend-findings.ts';
+import { dnsDataFindings } from './dns-findings.ts';
 import { named, problem } from './finding.ts';
 import { advertisementFindings, poolFindings } from './pool-findings.ts';
 import { type WorkloadFacts, workloadFindings, workloadServes } from './workload-findings.ts';
@@ -123,6 +125,21 @@ test('a pool tells who uses it, that nobody announces it, and who keeps it from 
   const going = { ...vips, metadata: { ...vips.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
   assert.deepEqual(told(poolFindings({ ...one, pool: going })), [
     'problem: a Service has addresses of it: openstack/keystone',
+  ]);
+});
+
+test('a DNSData says who serves its names, or that nobody does', () => {
+  const meta = (kind: string) => ({ apiVersion: 'network.openstack.org/v1beta1', kind, metadata: metadata('dns') });
+  const dnsData = { ...meta('DNSData'), spec: { dnsDataLabelSelectorValue: 'Mine' } };
+  const dnsMasq = (dnsDataLabelSelectorValue: string): DNSMasq => ({
+    ...meta('DNSMasq'),
+    spec: { replicas: 1, containerImage: '', dnsDataLabelSelectorValue },
+  });
+  assert.deepEqual(told(dnsDataFindings({ dnsData, dnsMasqs: [dnsMasq('mine'), dnsMasq('other')] })), [
+    'note: its names are served by DNSMasq dns',
+  ]);
+  assert.deepEqual(told(dnsDataFindings({ dnsData, dnsMasqs: [dnsMasq('dnsdata')] })), [
+    'problem: nobody serves its names: no DNSMasq in namespace openstack has dnsDataLabelSelectorValue "mine"',
   ]);
 });
 

@@ -1,17 +1,18 @@
 import { Deployment, ReplicaSet } from '../../api/apps/workloads.ts';
 import { Node } from '../../api/core/node.ts';
 import { Pod } from '../../api/core/pod.ts';
-import type { Service } from '../../api/core/service.ts';
+import { Service } from '../../api/core/service.ts';
 import { EndpointSlice, SERVICE_NAME } from '../../api/discovery.k8s.io/endpoint-slice.ts';
 import { isJsonObject } from '../../api/json.ts';
 import type { DNSMasq } from '../../api/network.openstack.org/dnsmasq.ts';
 import type { ApiObject } from '../../api/object.ts';
 import type { Event } from '../../runtime/builtin.ts';
 import { backendFindings, podsBehind } from './backend-findings.ts';
-import { called, type Finding, named, problem, statusOf } from './finding.ts';
+import { called, type Finding, named, note, problem, statusOf } from './finding.ts';
 import { nodeFindings } from './node-findings.ts';
 import { nodeOf, podFindings, podServes } from './pod-findings.ts';
 import type { Reader } from './reader.ts';
+import { isServed } from './service-findings.ts';
 import type { Special, Surroundings } from './special.ts';
 import { type WorkloadFacts, workloadFindings, workloadServes } from './workload-findings.ts';
 
@@ -37,9 +38,13 @@ export async function aboutWorkload(object: ApiObject, surroundings: Surrounding
 
 /** A DNSMasq is what its servers are. */
 export async function aboutDnsMasq(dnsMasq: DNSMasq, surroundings: Surroundings): Promise<Special> {
-  const { namespace = '' } = dnsMasq.metadata;
-  const deployments = await surroundings.reader.list(Deployment, { namespace });
-  const own = deployments.filter((each) => isOwnedBy(each, new Set([dnsMasq.metadata.uid])));
+  const { namespace = '', uid } = dnsMasq.metadata;
+  const [deployments, services] = await Promise.all([
+    surroundings.reader.list(Deployment, { namespace }),
+    surroundings.reader.list(Service, { namespace }),
+  ]);
+  const own = deployments.filter((each) => isOwnedBy(each, new Set([uid])));
+  const waiting = services.filter((each) => isOwnedBy(each, new Set([uid])) && isServed(each) === false).map(named);
   const found = await Promise.all(
     own.map(async (deployment): Promise<Finding[]> => {
       const because = workloadFindings(await workloadFacts(deployment, surroundings));
@@ -47,7 +52,11 @@ export async function aboutDnsMasq(dnsMasq: DNSMasq, surroundings: Surroundings)
       return because.length === 0 ? [] : [problem(about, `its ${called(about)} is not Ready`, { because })];
     }),
   );
-  return { special: found.flat() };
+  const addresses = waiting.map((about) => {
+    const see = `see why: netloom explain service/${about.name} -n ${about.namespace}`;
+    return note(about, `its ${called(about)} has no address yet`, { remedies: [see] });
+  });
+  return { special: [...found.flat(), ...addresses] };
 }
 
 /** Undefined for a Service that stands for no pods. */

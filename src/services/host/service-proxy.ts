@@ -1,13 +1,14 @@
 import { Service } from '../../api/core/service.ts';
 import { EndpointSlice, SERVICE_NAME } from '../../api/discovery.k8s.io/endpoint-slice.ts';
 import { forgetConnections } from '../../linux/connections.ts';
-import { runNftScript } from '../../linux/nft-script.ts';
+import { checkNftScript, runNftScript } from '../../linux/nft-script.ts';
 import { index } from '../../runtime/cache.ts';
 import { type System, sleep } from '../../runtime/clock.ts';
 import type { Informers } from '../../runtime/informers.ts';
 import { asError, type Log } from '../../runtime/log.ts';
 import { keyOfObject, refOfKey } from '../../runtime/ref.ts';
 import type { Backend } from './backends.ts';
+import { findCulprits } from './culprits.ts';
 import { HealthChecks } from './health-checks.ts';
 import { HostWatch } from './host-watch.ts';
 import { type ProxyChange, ProxyTable } from './proxy-table.ts';
@@ -27,7 +28,17 @@ export interface ServiceProxyOptions {
   readonly addressesOf?: (node: string) => readonly string[];
   /** Told what is wrong, and that nothing is any more. */
   readonly trouble?: (message: string | undefined) => void;
+  /** What nft is left to do; itself unless a test says otherwise. */
+  readonly nft?: Nft;
 }
+
+export interface Nft {
+  run(script: string): Promise<void>;
+  /** Throws what `run` would, and changes nothing. */
+  check(script: string): Promise<void>;
+}
+
+const NFT: Nft = { run: runNftScript, check: checkNftScript };
 
 /** After a failure the kernel is told everything anew, at the latest after so many milliseconds. */
 const RETRY = { first: 200, max: 10_000 };
@@ -42,13 +53,18 @@ export class ServiceProxy {
   readonly #checks: HealthChecks;
   /** Other hosts with endpoints → in how many slices. */
   readonly #slicesOn = new Map<string, number>();
+  /** Services that the kernel does not take, as they are: the others do without them. */
+  readonly #leftOut = new Set<string>();
+  readonly #nft: Nft;
   readonly #end = new AbortController();
   #table: ProxyTable | undefined;
   #working: Promise<void> | undefined;
   #failures = 0;
+  #said: string | undefined;
 
   constructor(options: ServiceProxyOptions) {
     this.#options = options;
+    this.#nft = options.nft ?? NFT;
     this.#services = options.informers.of(Service);
     this.#slices = options.informers.of(EndpointSlice);
     const { system, log, addressesOf = () => [] } = options;
@@ -105,6 +121,7 @@ export class ServiceProxy {
   }
 
   #wakeKey(key: string): void {
+    this.#leftOut.delete(key);
     this.#waiting.add(key);
     this.#working ??= this.#work().finally(() => {
       this.#working = undefined;
@@ -117,17 +134,45 @@ export class ServiceProxy {
     while (this.#waiting.size > 0 && !this.#end.signal.aborted) {
       try {
         await this.#tell();
-        if (this.#failures > 0) this.#options.trouble?.(undefined);
+        this.#say(this.#lacking());
         this.#failures = 0;
       } catch (error) {
         this.#options.log.error('the kernel did not take a change of Services', { error: asError(error) });
-        this.#options.trouble?.(asError(error).message);
+        this.#say(asError(error).message);
         this.#table = undefined;
+        for (const key of await this.#culprits()) this.#leftOut.add(key);
         const pause = Math.min(RETRY.first * 2 ** this.#failures, RETRY.max);
         this.#failures += 1;
         await sleep(this.#options.system, pause, this.#end.signal);
       }
     }
+  }
+
+  /** One that cannot be led to is no reason to lead to none. */
+  #culprits(): Promise<string[]> {
+    const all = this.#services.cache.list().map(keyOfObject);
+    return findCulprits(
+      all.filter((key) => !this.#leftOut.has(key)),
+      (some) => {
+        const table = new ProxyTable(this.#options.host);
+        const changes = some.map((key) => table.change(key, this.#rulesOf(key)).script);
+        return this.#nft.check(table.begin() + changes.join('')).then(
+          () => true,
+          () => false,
+        );
+      },
+    );
+  }
+
+  #say(trouble: string | undefined): void {
+    if (trouble !== this.#said) this.#options.trouble?.(trouble);
+    this.#said = trouble;
+  }
+
+  #lacking(): string | undefined {
+    return this.#leftOut.size === 0
+      ? undefined
+      : `the kernel does not take what these Services need, so nobody is led to them: ${[...this.#leftOut].join(', ')}`;
   }
 
   async #tell(): Promise<void> {
@@ -140,7 +185,7 @@ export class ServiceProxy {
     const changes = keys.map((key, i) => table.change(key, rules[i] ?? NO_RULES));
     const script = (isNew ? table.begin() : '') + changes.map((change) => change.script).join('');
     try {
-      if (script !== '') await runNftScript(script);
+      if (script !== '') await this.#nft.run(script);
     } catch (error) {
       for (const key of keys) this.#waiting.add(key);
       throw error;
@@ -153,7 +198,7 @@ export class ServiceProxy {
 
   #rulesOf(key: string): ServiceRules {
     const service = this.#services.cache.get(refOfKey(key));
-    if (service === undefined) return NO_RULES;
+    if (service === undefined || this.#leftOut.has(key)) return NO_RULES;
     const here = this.#options.here?.get(key);
     const slices =
       here === undefined ? this.#slices.cache.by(byService, key) : here.map((at) => sliceHere(service, at));

@@ -73,6 +73,12 @@ async function claim(document: LabDocument, options: BringUpOptions): Promise<La
   const before = readRecord(document.name);
   const others = readRecords().filter(({ plan }) => plan.name !== document.name);
   const plan = await fitIn(document, { file, api, before, others });
+  for (const other of others) {
+    if (api === undefined || other.api?.server !== api.api.server) continue;
+    options.say(
+      `pods here and those of the lab ${other.plan.name} do not reach each other, though they are in one cluster: there is no network between labs`,
+    );
+  }
   if (before !== undefined) await removeChanged(before, plan, options);
   const record = { plan, file, ...(api === undefined ? {} : { api: await api.described() }), complete: false };
   writeRecord(record);
@@ -114,7 +120,7 @@ async function make(
   const places = new LabPlaces(plan.name);
   writeFaults(plan.name, NO_FAULTS);
   makeNetwork(plan, NO_FAULTS);
-  say(`network: ${plan.hosts.length} hosts, ${plan.switches.length} switches`);
+  say(`network: ${counted(plan.hosts, 'host')}, ${counted(plan.switches, 'switch', 'switches')}`);
   if (api === undefined) return new Map();
   const withAgents = plan.hosts.filter(({ agent }) => agent);
   await Promise.all(withAgents.map((host) => introduce(plan, host, { api, places, system })));
@@ -125,6 +131,9 @@ async function make(
   await startKeeper(plan.name, () => start(plan.name), system);
   return new Map(fresh.map(({ name }) => [name, now]));
 }
+
+const counted = ({ length }: readonly unknown[], one: string, many = `${one}s`): string =>
+  `${length} ${length === 1 ? one : many}`;
 
 /** Makes a host known to the API, as which its agent then speaks: it never sees the credentials of who made the lab. */
 async function introduce(

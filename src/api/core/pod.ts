@@ -14,6 +14,7 @@ export interface PodSpec {
   nodeName?: string;
   hostname?: string;
   subdomain?: string;
+  setHostnameAsFQDN?: boolean;
   hostNetwork?: boolean;
   hostPID?: boolean;
   hostIPC?: boolean;

@@ -2,7 +2,7 @@ import type { Container, Pod } from '../../api/core/pod.ts';
 import { makeTerminationMessage, ownMounts } from './container-mounts.ts';
 import { containerSpec } from './container-spec.ts';
 import type { HostParts } from './host-parts.ts';
-import { hostnameOf } from './pod-files.ts';
+import { kernelNameOf } from './pod-files.ts';
 import type { ContainerState } from './runtime.ts';
 import type { PodVolumes } from './volumes/pod-volumes.ts';
 
@@ -24,7 +24,7 @@ export async function startContainer(parts: HostParts, start: ContainerStart): P
     {
       ...parts,
       ...{ pod, podIPs },
-      hostname: hostnameOf(pod, node),
+      hostname: kernelNameOf(pod, node, parts.dns()),
       hostIPs: hostAddresses(),
       services: services(),
       configMap: (name) => references.configMap(namespace, name),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PodSpec } from '../../api/core/pod.ts';
 import { podWith } from './pod.fixture.ts';
-import { hostnameOf, hostsFile, resolverFile } from './pod-files.ts';
+import { hostnameOf, hostsFile, kernelNameOf, resolverFile } from './pod-files.ts';
 
 const dns = { nameservers: ['10.96.0.10'], searches: ['svc.cluster.local', 'cluster.local'], options: ['ndots:5'] };
 const OF_HOST = '# by hand\nnameserver 192.0.2.1\nnameserver 192.0.2.2\nsearch example.org\noptions edns0\n';
@@ -79,4 +79,16 @@ test('a pod is called as it wants, or by its own name, as far as a host can be',
   assert.equal(hostnameOf(podWith(), 'a'), 'web');
   assert.equal(hostnameOf(podWith({ hostNetwork: true }), 'a'), 'a');
   assert.equal(hostnameOf(podWith({}, { name: `${'x'.repeat(62)}-${'y'.repeat(62)}` }), 'a'), 'x'.repeat(62));
+});
+
+test('a pod with a subdomain is called by its whole name where it wants that, if the kernel takes it', () => {
+  const spec = { subdomain: 'db', setHostnameAsFQDN: true };
+  assert.equal(kernelNameOf(podWith(spec), 'a', dns), 'web.db.shop.svc.cluster.local');
+  assert.equal(kernelNameOf(podWith({ subdomain: 'db' }), 'a', dns), 'web');
+  assert.equal(kernelNameOf(podWith({ setHostnameAsFQDN: true }), 'a', dns), 'web');
+  assert.equal(kernelNameOf(podWith({ ...spec, hostNetwork: true }), 'a', dns), 'a');
+  assert.throws(
+    () => kernelNameOf(podWith({ ...spec, hostname: 'x'.repeat(50) }), 'a', dns),
+    /FQDN x+\.db\.shop\.svc\.cluster\.local is too long \(64 characters is the max, 76 characters requested\)/,
+  );
 });

@@ -8,6 +8,22 @@ export const hostnameOf = (pod: Pod, node: string): string => {
   return hostname === '' ? pod.metadata.name.slice(0, 63).replace(/[-.]+$/, '') : hostname;
 };
 
+/** What the kernel of the pod says that its name is. */
+export function kernelNameOf(pod: Pod, node: string, dns: ClusterDns): string {
+  const hostname = hostnameOf(pod, node);
+  const wantsFull = pod.spec.setHostnameAsFQDN === true && pod.spec.hostNetwork !== true;
+  const full = wantsFull ? fullNameOf(pod, hostname, domainOf(dns)) : undefined;
+  if (full !== undefined && full.length > LONGEST_NAME) {
+    throw new Error(
+      `Failed to construct FQDN from Pod hostname and cluster domain, FQDN ${full} is too long (${LONGEST_NAME} characters is the max, ${full.length} characters requested)`,
+    );
+  }
+  return full ?? hostname;
+}
+
+/** A kernel takes no more. */
+const LONGEST_NAME = 64;
+
 /** `web-0.web.shop.svc.cluster.local`, for pods that name a subdomain. */
 function fullNameOf(pod: Pod, hostname: string, domain: string | undefined): string | undefined {
   const { subdomain = '' } = pod.spec;

@@ -4,7 +4,7 @@ import type { Pod } from '../../api/core/pod.ts';
 import { Prefix } from '../../api/prefix.ts';
 import type { HostParts } from './host-parts.ts';
 import { podLimits } from './limits.ts';
-import { hostnameOf, hostsFile, resolverFile } from './pod-files.ts';
+import { hostnameOf, hostsFile, kernelNameOf, resolverFile } from './pod-files.ts';
 
 export interface PreparedSandbox {
   readonly networkNamespace: string | undefined;
@@ -15,7 +15,7 @@ export interface PreparedSandbox {
 export async function prepareSandbox(parts: HostParts, pod: Pod): Promise<PreparedSandbox> {
   const { node, runtime, places } = parts;
   const { uid, name, namespace = '' } = pod.metadata;
-  const hostname = hostnameOf(pod, node);
+  const hostname = kernelNameOf(pod, node, parts.dns());
   // What has a folder here is known to be ours, whatever happens next.
   mkdirSync(places.pod(uid), { recursive: true, mode: 0o750 });
   const network = await attach(parts, pod);
@@ -61,12 +61,12 @@ export const ETC_FILES: readonly (readonly [target: string, name: string])[] = [
   [HOSTNAME, 'hostname'],
 ];
 
-function writeFiles({ places, dns }: HostParts, pod: Pod, hostname: string, podIPs: readonly string[]): void {
+function writeFiles({ places, node, dns }: HostParts, pod: Pod, kernelName: string, podIPs: readonly string[]): void {
   const known = dns();
   const contents = new Map([
-    [HOSTS, hostsFile({ pod, podIPs, hostname, dns: known, ofHost: textOf(HOSTS) })],
+    [HOSTS, hostsFile({ pod, podIPs, hostname: hostnameOf(pod, node), dns: known, ofHost: textOf(HOSTS) })],
     [RESOLVER, resolverFile({ pod, dns: known, ofHost: textOf(RESOLVER) })],
-    [HOSTNAME, `${hostname}\n`],
+    [HOSTNAME, `${kernelName}\n`],
   ]);
   for (const [target, name] of ETC_FILES) {
     const file = places.file(pod.metadata.uid, name);

@@ -139,7 +139,10 @@ describe('asking by gRPC', () => {
   }
 
   test('nobody there is bad', async () => {
-    assert.equal((await ask({ grpc: { port: 1 } })).ok, false);
+    assert.deepEqual(await ask({ grpc: { port: 1 } }), {
+      ok: false,
+      message: 'dial tcp 127.0.0.1:1: connect: connection refused',
+    });
   });
 
   test('silence is bad', async (t) => {

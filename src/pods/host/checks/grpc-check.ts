@@ -35,7 +35,8 @@ export function checkByGrpc(host: string, port: number, service: string, giveUp:
   stream.on('response', note);
   stream.on('trailers', note);
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-  stream.on('error', (error) => end(failed(`asking ${host}:${port} for its health: ${error.message}`)));
+  // Where there is no connection, the stream learns of it first, and has the reason as its cause.
+  stream.on('error', (error) => end(failed(dialText(host, port, error.cause ?? error))));
   stream.on('end', () => end(outcomeOf(status, Buffer.concat(chunks), service)));
   stream.end(framed(service));
   return promise;

@@ -57,6 +57,19 @@ describe('what people do with their pods', { skip: process.getuid?.() === 0 ? fa
     assert.equal(await machine.kubectl('logs web -c talks --previous --tail=2'), '100000\nend\n');
   });
 
+  test('read what a pod has written however long its name is', async () => {
+    const name = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(62)).join('.');
+    await machine.kubectl('apply -f -', {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name },
+      spec: { restartPolicy: 'Never', containers: [container('main', 'echo said')] },
+    });
+    await machine.kubectl(['wait', `pod/${name}`, '--for=jsonpath={.status.phase}=Succeeded', '--timeout=60s']);
+    assert.equal(await machine.kubectl(['logs', name]), 'said\n');
+    await machine.kubectl(['delete', 'pod', name]);
+  });
+
   test('run commands in them, with input, output and exit codes', async () => {
     const exec = (words: readonly string[], input = '') =>
       machine.attempt(machine.program, ['exec', '-i', 'web', '-c', 'main', '--', ...words], input);

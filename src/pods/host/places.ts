@@ -37,7 +37,8 @@ export class Places {
   }
 
   podLogs({ metadata: { namespace = '', name, uid } }: Pod): string {
-    return path.join(this.logs, safePart(`${namespace}_${name}_${uid}`));
+    // Together they may be longer than the name of a file; whose they are is said by the UID alone.
+    return path.join(this.logs, safePart(`${`${namespace}_${name}`.slice(0, LONGEST_NAME - uid.length - 1)}_${uid}`));
   }
 
   /** Whose logs a folder holds. */
@@ -53,6 +54,8 @@ export class Places {
     return path.join(this.containerLogs(pod, container), `${attempt}.log`);
   }
 }
+
+const LONGEST_NAME = 255;
 
 /** The same for the same start of the same container of the same pod, whichever agent asks: nothing is started twice. */
 export const containerId = (uid: string, container: string, attempt: number): string =>

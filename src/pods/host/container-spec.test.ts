@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Container, Pod, SecurityContext } from '../../api/core/pod.ts';
 import { ConfigError, containerSpec } from './container-spec.ts';
-import { podLimits } from './limits.ts';
+import { dispensabilityOf, podLimits } from './limits.ts';
 import { Places } from './places.ts';
 import { containerWith, podWith, sourceFor } from './pod.fixture.ts';
 
@@ -110,6 +110,17 @@ describe('the limits of a pod', () => {
     assert.deepEqual(podLimits(podWith({ containers })), { processes: 4096, cpuMillis: 1500, memoryBytes: 2 ** 27 });
     const initContainers = [limited('init', '2', '1Gi')];
     assert.equal(podLimits(podWith({ containers, initContainers })).memoryBytes, 2 ** 30);
+  });
+
+  test('say who goes first when the host has no memory left', () => {
+    const asking = (memory: string): Container => ({ name: 'a', resources: { requests: { memory } } });
+    const score = (container: Container, qosClass: string): number =>
+      dispensabilityOf({ ...podWith(), status: { phase: 'Pending', qosClass } }, container, 2 ** 30);
+    assert.deepEqual(
+      [score({ name: 'a' }, 'BestEffort'), score(asking('1Gi'), 'Guaranteed'), score({ name: 'a' }, 'Burstable')],
+      [1000, -997, 999],
+    );
+    assert.deepEqual([score(asking('256Mi'), 'Burstable'), score(asking('1Gi'), 'Burstable')], [750, 3]);
   });
 
   test('are open where one of them has none', () => {

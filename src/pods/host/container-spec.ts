@@ -4,7 +4,7 @@ import { containerEnv, type EnvSource, MissingSource } from './env/container-env
 import { expanded } from './env/expansion.ts';
 import type { HostUsers } from './host-users.ts';
 import { ForbiddenIdentity, identityOf } from './identity.ts';
-import { containerLimits } from './limits.ts';
+import { containerLimits, dispensabilityOf } from './limits.ts';
 import { containerId, type Places } from './places.ts';
 import { BACKOFF_LABEL } from './runs.ts';
 import type { ContainerSpec, Mount } from './runtime.ts';
@@ -55,6 +55,7 @@ export function containerSpec(
       mounts: source.mountsOf(container, lookUp),
       ...identity,
       limits: containerLimits(container),
+      dispensability: dispensabilityOf(pod, container, source.capacity.memoryBytes),
       logFile: places.log(pod, container.name, attempt),
       log: LOG,
       stdin: container.stdin === true,

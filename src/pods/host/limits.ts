@@ -15,6 +15,14 @@ export function containerLimits({ resources }: Container): Limits {
   };
 }
 
+/** As a kubelet has it: who has asked for nothing goes first, who keeps to what was asked for goes last. */
+export function dispensabilityOf({ status }: Pod, { resources }: Container, capacityBytes: number): number {
+  if (status?.qosClass === 'Guaranteed') return -997;
+  if (status?.qosClass === 'BestEffort') return 1000;
+  const asked = Number((parseQuantity(resources?.requests?.['memory'])?.nanos ?? 0n) / NANOS_PER_ONE);
+  return Math.min(999, Math.max(3, 1000 - Math.floor((1000 * asked) / capacityBytes)));
+}
+
 /** What all containers may use together, where each of them has a limit. Init containers run before the others, sidecars beside them. */
 export function podLimits({ spec }: Pod): Limits {
   const init = spec.initContainers ?? [];

@@ -84,6 +84,8 @@ export interface ContainerSpec {
   readonly readOnlyRoot: boolean;
   readonly privileged: boolean;
   readonly limits: Limits;
+  /** Who goes first when the host has no memory left, from -1000, never, to 1000. */
+  readonly dispensability?: number;
   /** Where its output goes, in the format of kubelet logs: `TIME stdout|stderr F|P text`. */
   readonly logFile: string;
   readonly log: { readonly maxBytes: number; readonly maxFiles: number };

@@ -7,6 +7,7 @@ import type { Cgroups } from '../../../linux/cgroups.ts';
 import { type Ended, FIRST_DESCRIPTOR, type Launched, launch } from '../../../linux/launch.ts';
 import { CLOSE_ON_EXECUTE, CURRENT } from '../../../linux/mount-calls.ts';
 import { namespaceFlags } from '../../../linux/namespaces.ts';
+import { setDispensability } from '../../../linux/out-of-memory.ts';
 import { makeTerminals } from '../../../linux/terminal.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { type ContainerSpec, type ContainerState, StartError } from '../runtime.ts';
@@ -156,6 +157,7 @@ export class Container {
     const calls = new CallList();
     beUntouchable(calls);
     joinGroups(calls, this.#home.cgroups.joins(this.group));
+    setDispensability(calls, this.spec.dispensability ?? 0);
     calls.add('setns', [FIRST_DESCRIPTOR, namespaceFlags.uts]);
     calls.add('setns', [FIRST_DESCRIPTOR + 1, namespaceFlags.ipc]);
     if (networkNamespace !== undefined) {

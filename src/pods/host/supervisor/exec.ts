@@ -3,6 +3,7 @@ import { CallList } from '../../../linux/call-list.ts';
 import type { Cgroups } from '../../../linux/cgroups.ts';
 import { FIRST_DESCRIPTOR, type Launched, launch } from '../../../linux/launch.ts';
 import { flagsOf } from '../../../linux/namespaces.ts';
+import { setDispensability } from '../../../linux/out-of-memory.ts';
 import { openProcess } from '../../../linux/process-descriptor.ts';
 import { type Clock, sleep } from '../../../runtime/clock.ts';
 import { type ExecSpec, StartError } from '../runtime.ts';
@@ -100,6 +101,7 @@ function enter(
     const calls = new CallList();
     beUntouchable(calls);
     joinGroups(calls, cgroups.joins(container.group, part));
+    setDispensability(calls, container.spec.dispensability ?? 0);
     const inside = flagsOf(['mnt', 'cgroup', 'uts', 'ipc', 'net']);
     calls.add('setns', [FIRST_DESCRIPTOR, inside], { doing: 'enter the container' });
     becomeProgram(calls, container.spec, { command, tty });

@@ -118,6 +118,19 @@ function hundredthsOfASecond({ stdout }: { stdout: string }): number {
   return [12, 13, 14, 15].reduce((sum, field) => sum + Number(fields[field]), 0);
 }
 
+test(
+  'who goes first when there is no memory left is said for each container and its commands, not for others',
+  needsRoot,
+  async (t) => {
+    const host = await TestHost.start(t);
+    const show = 'cat /proc/self/oom_score_adj';
+    assert.equal((await host.run(show, { dispensability: 700 })).stdout, '700\n');
+    assert.equal((await host.run(show)).stdout, '0\n');
+    const stays = await host.start('sleep 1000', { dispensability: 1000 });
+    assert.equal((await host.exec(stays, show)).stdout, '1000\n');
+  },
+);
+
 test('where nothing can be limited containers run without, and their states say so', needsRoot, async (t) => {
   const host = await TestHost.start(t);
   const cgroups = new Cgroups([]);

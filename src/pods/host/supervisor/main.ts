@@ -3,6 +3,7 @@ import { flushCompileCache } from 'node:module';
 import path from 'node:path';
 import packageFile from '../../../../package.json' with { type: 'json' };
 import { Cgroups } from '../../../linux/cgroups.ts';
+import { beSpared } from '../../../linux/out-of-memory.ts';
 import { asError, lineLog } from '../../../runtime/log.ts';
 import { system } from '../../../runtime/system.ts';
 import { claimHost } from './claim-host.ts';
@@ -44,6 +45,8 @@ if (refusal !== undefined) {
   log.error(refusal, { runDirectory });
   process.exit(1);
 }
+// With it go all containers of the host, and it has next to no memory that anybody could gain.
+beSpared(-999);
 // Whoever ends the group of the agent, as an upgrade does, does not end the containers.
 cgroups.make(`${cgroup}/${SUPERVISOR}`);
 cgroups.join(`${cgroup}/${SUPERVISOR}`);

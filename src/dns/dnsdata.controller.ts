@@ -4,15 +4,17 @@ import { Conditions, readyOf } from '../runtime/conditions.ts';
 import { type Context, type Controller, controller } from '../runtime/controller.ts';
 import { done, wait } from '../runtime/outcome.ts';
 import { nextStatus } from '../runtime/status.ts';
+import { DNSDataParts } from './dnsdata-parts.ts';
 import { fingerprint } from './fingerprint.ts';
-import { hostsFile, leftOut, textOf, textOfLine } from './hosts-file.ts';
+import { leftOut } from './hosts-file.ts';
 import { byController, HOSTS_LABEL, labelsOf, selectorValue } from './names.ts';
 import { somebodyElses } from './ownership.ts';
-import { losersLast, shards } from './shards.ts';
+import { losersLast } from './shards.ts';
 
 /** Writes the hosts of a DNSData into ConfigMaps, where DNSMasqs look for them. */
-export const dnsData = (): Controller =>
-  controller({
+export const dnsData = (): Controller => {
+  const made = new DNSDataParts();
+  return controller({
     for: DNSData,
     owns: [ConfigMap],
     parallel: 8,
@@ -20,40 +22,32 @@ export const dnsData = (): Controller =>
       name: 'openstack.org/dnsdata',
       former: ['DNSData'],
       // What it owns is garbage when it is gone.
-      release: async () => done(),
+      async release(object) {
+        made.forget(object);
+        return done();
+      },
     },
     async reconcile(object, context) {
-      const { lines, faults } = hostsFile(object.spec.hosts ?? []);
-      const parts = shards(lines, {
-        // A host that gets another address stays in its ConfigMap.
-        keyOf: ({ names }) => names[0] ?? '',
-        sizeOf: (line) => textOfLine(line).length,
-        limit: LARGEST_CONFIG_MAP,
-      });
+      const { parts, faults } = made.of(object);
       const { namespace = '' } = object.metadata;
-      const texts = parts.map(textOf);
-      const names = texts.map((_, i) => configMapName(object, i));
+      const names = parts.map((_, i) => configMapName(object, i));
       const found = names.map((name) => context.caches.of(ConfigMap).get({ namespace, name }));
       for (const [i, name] of names.entries()) {
         const holder = somebodyElses(object, found[i]);
         if (holder !== undefined) return wait({ status: withoutConfigMap(object, `${name} ${holder}`, context) });
       }
-      const configMaps = texts.map((text, i) => ({
-        metadata: metadataOf(object, names[i] ?? ''),
-        data: { [keyOf(object, i)]: text },
-      }));
+      const texts = parts.map(({ text }) => text);
       const former = found.map((configMap, i) => configMap?.data?.[keyOf(object, i)] ?? '');
       for (const i of losersLast(former, texts)) {
-        await context.children.apply(ConfigMap, configMaps[i] ?? { metadata: { name: '' } }, object);
+        const metadata = metadataOf(object, names[i] ?? '');
+        await context.children.apply(ConfigMap, { metadata, data: { [keyOf(object, i)]: texts[i] ?? '' } }, object);
       }
       await removeSurplus(object, new Set(names), context);
-      const hash = fingerprint(configMaps.map(({ metadata, data }) => [metadata.name, fingerprint(data)]));
+      const hash = fingerprint(parts.map((part, i) => [names[i], part.hash]));
       return done({ status: statusOf(object, faults, hash, context) });
     },
   });
-
-/** A ConfigMap may have 1 MiB. But who changes one record sends, stores and reads the whole of the one that it is in. */
-const LARGEST_CONFIG_MAP = 64 * 1024;
+};
 
 const configMapName = ({ metadata: { name } }: DNSData, shard: number): string =>
   shard === 0 ? name.toLowerCase() : `${name.toLowerCase()}-shard-${shard}`;

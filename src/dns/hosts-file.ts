@@ -13,11 +13,15 @@ export interface HostsLine {
   readonly names: readonly string[];
 }
 
-/** One line for each host, in the order given; the names of a line are sorted, as they always were. */
-export function hostsFile(hosts: readonly DNSHost[]): HostsFile {
+/**
+ * One line for each host, in the order given; the names of a line are sorted, as they always were.
+ * @param first the place of the first host among all there are
+ */
+export function hostsFile(hosts: readonly DNSHost[], first = 0): HostsFile {
   const lines: HostsLine[] = [];
   const faults: string[] = [];
-  for (const [i, { ip, hostnames }] of hosts.entries()) {
+  for (const [place, { ip, hostnames }] of hosts.entries()) {
+    const i = first + place;
     const address = Address.parse(ip);
     if (address === undefined) {
       faults.push(`hosts[${i}].ip: ${quoted(ip)} ${addressFault(ip)}`);

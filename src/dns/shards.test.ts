@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { losersLast, shards } from './shards.ts';
+import { spread } from './spread.ts';
 
 const cut = (items: readonly string[], limit: number): string[][] =>
-  shards(items, { keyOf: (item) => item, sizeOf: (item) => item.length, limit });
+  shards(items, { placeOf: (item) => spread(item, 2 ** 32), sizeOf: (item) => item.length, limit });
 
 describe('shards', () => {
   it('are one while that is small enough', () => {

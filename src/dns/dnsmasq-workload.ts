@@ -65,7 +65,8 @@ export function workloadOf(dnsMasq: DNSMasq, helperImage: string): Applied<Deplo
               terminationMessagePolicy: 'FallbackToLogsOnError',
             },
           ],
-          volumes: [{ name: 'hosts', emptyDir: {} }],
+          // Thousands of small files, all of which can be had again: no disk has to see them.
+          volumes: [{ name: 'hosts', emptyDir: { medium: 'Memory' } }],
         },
       },
     },

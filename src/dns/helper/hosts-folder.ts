@@ -45,11 +45,6 @@ export class HostsFolder {
     return [...this.#written.keys()];
   }
 
-  /** What dnsmasq has to compare with everything it knows if these files are shown one by one: names that come and go. */
-  weightOf(texts: ReadonlyMap<string, string>): number {
-    return [...texts].reduce((sum, [file, text]) => sum + namesIn(text) + namesIn(this.#written.get(file) ?? ''), 0);
-  }
-
   /** Each of the files at once, one after the other. */
   show(texts: ReadonlyMap<string, string>): void {
     for (const [file, text] of texts) {
@@ -128,5 +123,3 @@ const FRESH = '.fresh';
 const REREAD = '.reread';
 const SERVERS = 'servers';
 const isHosts = (name: string): boolean => !name.startsWith('.');
-
-const namesIn = (text: string): number => text.split(' ').length - 1;

@@ -71,6 +71,16 @@ describe('served hosts', () => {
     assert.ok([...follower.files.values()].every((text) => text.split('\n').length < 60));
   });
 
+  it('are spread over more files when there are many more, all in one moment', () => {
+    const follower = new Follower();
+    const part = (n: number): HostsLine[] =>
+      Array.from({ length: 4_000 }, (_, i) => line(`10.${n}.${i >> 8}.${i & 255}`, `host-${i}.part-${n}.example.com`));
+    const torn = [0, 1, 2, 3].map((n) => follower.put(`part-${n}`, ...part(n)).isTorn);
+    assert.ok(torn.includes(true));
+    assert.equal(follower.lines.length, 16_000);
+    assert.ok([...follower.files.values()].every((text) => text.split('\n').length < 60));
+  });
+
   it('stay when one of two sources that say the same says it no longer', () => {
     const follower = new Follower();
     follower.put('one', line('10.0.0.1', 'a', 'b'));

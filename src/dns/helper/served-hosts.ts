@@ -26,6 +26,7 @@ export class ServedHosts {
   readonly #files = new Map<number, Set<string>>();
   #changed = new Set<number>();
   #isTorn = false;
+  #fileCount = filesFor(0);
 
   /** How many names have an address; one that has two counts twice. */
   size = 0;
@@ -46,6 +47,7 @@ export class ServedHosts {
     // First what comes, then what goes: a name that gets another address is not forgotten between the two.
     const former = changed.map((address) => this.#say(address, source, now.get(address) ?? []));
     for (const [i, address] of changed.entries()) this.#unlink(address, former[i] ?? []);
+    if (filesFor(this.size) > this.#fileCount) this.#spreadAnew();
     const seen = new Set<string>();
     for (const address of changed) this.#settle(address, seen);
   }
@@ -100,6 +102,17 @@ export class ServedHosts {
     }
   }
 
+  /** Over more files, now that there is so much more: each time it doubles. */
+  #spreadAnew(): void {
+    this.#fileCount = filesFor(this.size);
+    this.#isTorn = true;
+    for (const file of this.#files.keys()) this.#changed.add(file);
+    this.#files.clear();
+    for (const entry of [...this.#addresses.values(), ...this.#names.values()]) entry.file = undefined;
+    const seen = new Set<string>();
+    for (const address of this.#addresses.keys()) this.#settle(address, seen);
+  }
+
   /** Brings an address into the file of all that it shares something with. */
   #settle(address: string, seen: Set<string>): void {
     const entry = this.#addresses.get(address);
@@ -112,7 +125,7 @@ export class ServedHosts {
     }
     if (!seen.has(address)) {
       const { addresses, names } = this.#kin(address);
-      const file = fileOf(addresses, names) ?? spread([...names.keys()].sort()[0] ?? '', filesFor(this.size));
+      const file = fileOf(addresses, names) ?? spread([...names.keys()].sort()[0] ?? '', this.#fileCount);
       for (const [, each] of names) {
         if (each.file !== undefined && each.file !== file) this.#isTorn = true;
         each.file = file;

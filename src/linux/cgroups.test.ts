@@ -51,6 +51,22 @@ describe('limits of a group', () => {
     assert.equal(contentOf(cpu, 'netloom-x/cpu.cfs_quota_us'), '25000');
   });
 
+  test('share processors out by what was asked for, where there is more than one who wants them', (t) => {
+    const written = (millis: number): string[] => {
+      const older = pretended(t, 1, ['cpu'], { x: { 'cpu.shares': '1024' } });
+      const newer = pretended(t, 2, ALL, { x: { 'cpu.weight': '100' } });
+      for (const each of [older, newer])
+        assert.deepEqual(new Cgroups([each]).limit('x', { cpuAskedMillis: millis }), []);
+      return [contentOf(older, 'x/cpu.shares'), contentOf(newer, 'x/cpu.weight')];
+    };
+    assert.deepEqual([0, 1000, 1_000_000].map(written), [
+      ['2', '1'],
+      ['1024', '39'],
+      ['262144', '10000'],
+    ]);
+    assert.deepEqual(new Cgroups([]).limit('x', { cpuAskedMillis: 5 }), []);
+  });
+
   test('that this machine cannot set are named, and the others are set', (t) => {
     const pids = pretended(t, 1, ['pids'], { 'netloom-x': { 'pids.max': '' } });
     const cgroups = new Cgroups([pids]);

@@ -8,6 +8,8 @@ export interface CgroupLimits {
   readonly processes?: number;
   /** Thousandths of a processor. */
   readonly cpuMillis?: number;
+  /** Thousandths of a processor that it has asked for: by these, processors are shared out where there are not enough for all. */
+  readonly cpuAskedMillis?: number;
 }
 
 export type Controller = (typeof CONTROLLERS)[number];
@@ -47,7 +49,9 @@ export class Cgroups {
   }
 
   /** @returns which of these limits this machine cannot set: the group is not limited in that */
-  limit(group: string, { memoryBytes, processes, cpuMillis }: CgroupLimits): Controller[] {
+  limit(group: string, { memoryBytes, processes, cpuMillis, cpuAskedMillis }: CgroupLimits): Controller[] {
+    const sharing = this.#controlling('cpu', group);
+    if (cpuAskedMillis !== undefined && sharing !== undefined) shareProcessors(sharing, cpuAskedMillis);
     const wanted: [Controller, ((at: Hierarchy) => void) | undefined][] = [
       ['memory', memoryBytes === undefined ? undefined : (at) => limitMemory(at, memoryBytes)],
       ['pids', processes === undefined ? undefined : ({ folder }) => write(folder, 'pids.max', processes)],
@@ -152,6 +156,7 @@ export class Cgroups {
     const at = this.#controlling('cpu', group);
     if (at === undefined) return;
     orUndefined(() => write(at.folder, LIMITS.cpu[at.version], at.version === 2 ? 'max' : -1));
+    orUndefined(() => shareProcessors(at, AS_A_WHOLE_ONE));
   }
 
   /** Numbers of processes are given anew: who is killed is who is in the group when there is a hold on it. */
@@ -232,6 +237,19 @@ function limitProcessors({ folder, version }: Hierarchy, cpuMillis: number): voi
   write(folder, 'cpu.cfs_period_us', CPU_PERIOD);
   write(folder, 'cpu.cfs_quota_us', quota);
 }
+
+/** Between those of one group. Where the kernel cannot share them out, all are equal. */
+function shareProcessors({ folder, version }: Hierarchy, cpuAskedMillis: number): void {
+  const shares = Math.min(MOST_SHARES, Math.max(FEWEST_SHARES, Math.floor((cpuAskedMillis * 1024) / 1000)));
+  const weight = 1 + Math.floor(((shares - FEWEST_SHARES) * 9999) / (MOST_SHARES - FEWEST_SHARES));
+  const [file, value] = version === 2 ? ['cpu.weight', weight] : ['cpu.shares', shares];
+  if (existsSync(path.join(folder, file))) write(folder, file, value);
+}
+
+const AS_A_WHOLE_ONE = 1_000;
+/** What version 1 takes; version 2 takes 1 to 10000 instead. */
+const FEWEST_SHARES = 2;
+const MOST_SHARES = 262_144;
 
 function orUndefined<T>(work: () => T): T | undefined {
   try {

@@ -107,9 +107,17 @@ describe('the limits of a pod', () => {
 
   test('are those of its containers together, or of the init container that needs more', () => {
     const containers = [limited('a', '500m', '64Mi'), limited('b', '1', '64Mi')];
-    assert.deepEqual(podLimits(podWith({ containers })), { processes: 4096, cpuMillis: 1500, memoryBytes: 2 ** 27 });
+    const { processes, cpuMillis, memoryBytes } = podLimits(podWith({ containers }));
+    assert.deepEqual([processes, cpuMillis, memoryBytes], [4096, 1500, 2 ** 27]);
     const initContainers = [limited('init', '2', '1Gi')];
     assert.equal(podLimits(podWith({ containers, initContainers })).memoryBytes, 2 ** 30);
+  });
+
+  test('say how much of the processors was asked for, all together', () => {
+    const asking = (name: string, cpu: string): Container => ({ name, resources: { requests: { cpu } } });
+    const containers = [asking('a', '250m'), asking('b', '1'), { name: 'c' }];
+    assert.equal(podLimits(podWith({ containers })).cpuAskedMillis, 1250);
+    assert.equal(podLimits(podWith({ containers, initContainers: [asking('init', '3')] })).cpuAskedMillis, 3000);
   });
 
   test('say who goes first when the host has no memory left', () => {
@@ -125,6 +133,6 @@ describe('the limits of a pod', () => {
 
   test('are open where one of them has none', () => {
     const containers = [limited('a', '500m', '64Mi'), { name: 'b' }];
-    assert.deepEqual(podLimits(podWith({ containers })), { processes: 4096 });
+    assert.deepEqual(podLimits(podWith({ containers })), { processes: 4096, cpuAskedMillis: 0 });
   });
 });

@@ -9,11 +9,15 @@ const PROCESSES = 4096;
 export function containerLimits({ resources }: Container): Limits {
   const memory = parseQuantity(resources?.limits?.['memory'])?.nanos;
   const cpu = parseQuantity(resources?.limits?.['cpu'])?.nanos;
+  const asked = parseQuantity(resources?.requests?.['cpu'])?.nanos ?? 0n;
   return {
+    cpuAskedMillis: millisIn(asked),
     ...(memory === undefined || memory <= 0n ? {} : { memoryBytes: Number(memory / NANOS_PER_ONE) }),
-    ...(cpu === undefined || cpu <= 0n ? {} : { cpuMillis: Math.max(1, Number((cpu * 1000n) / NANOS_PER_ONE)) }),
+    ...(cpu === undefined || cpu <= 0n ? {} : { cpuMillis: Math.max(1, millisIn(cpu)) }),
   };
 }
+
+const millisIn = (nanos: bigint): number => Number((nanos * 1000n) / NANOS_PER_ONE);
 
 /** As a kubelet has it: who has asked for nothing goes first, who keeps to what was asked for goes last. */
 export function dispensabilityOf({ status }: Pod, { resources }: Container, capacityBytes: number): number {
@@ -34,8 +38,13 @@ export function podLimits({ spec }: Pod): Limits {
     return Number.isFinite(most) ? most : undefined;
   };
   const [memoryBytes, cpuMillis] = [total('memoryBytes'), total('cpuMillis')];
+  const asked = (all: readonly Limits[]): number[] => all.map(({ cpuAskedMillis = 0 }) => cpuAskedMillis);
   return {
     processes: PROCESSES,
+    cpuAskedMillis: Math.max(
+      asked(together).reduce((sum, each) => sum + each, 0),
+      ...asked(alone),
+    ),
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
     ...(cpuMillis === undefined ? {} : { cpuMillis }),
   };

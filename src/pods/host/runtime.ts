@@ -54,6 +54,8 @@ export interface Limits {
   readonly processes?: number;
   /** Thousandths of a processor. */
   readonly cpuMillis?: number;
+  /** What it has asked for, in the same: it gets its part of what there is by this. */
+  readonly cpuAskedMillis?: number;
 }
 
 export interface SandboxState {

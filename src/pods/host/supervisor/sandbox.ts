@@ -52,8 +52,12 @@ export class Sandbox {
   }
 
   slowDown(): void {
-    const { cpuMillis } = this.spec.limits;
-    if (cpuMillis !== undefined) this.#cgroups.limit(this.group, { cpuMillis });
+    const { cpuMillis, cpuAskedMillis } = this.spec.limits;
+    const processors = {
+      ...(cpuMillis === undefined ? {} : { cpuMillis }),
+      ...(cpuAskedMillis === undefined ? {} : { cpuAskedMillis }),
+    };
+    this.#cgroups.limit(this.group, processors);
   }
 
   get state(): SandboxState {

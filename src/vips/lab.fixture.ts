@@ -6,7 +6,7 @@ import { Service, type ServiceSpec } from '../api/core/service.ts';
 import { IPAddressPool, type IPAddressPoolSpec } from '../api/metallb.io/ip-address-pool.ts';
 import { L2Advertisement } from '../api/metallb.io/l2-advertisement.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
-import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
+import { NetConfig, type NetConfigSubnet } from '../api/network.openstack.org/netconfig.ts';
 import { Event } from '../runtime/builtin.ts';
 import { Manager } from '../runtime/manager.ts';
 import { POOL_NAMESPACE, type VipsOptions, vipsControllers } from './index.ts';
@@ -145,15 +145,13 @@ export class Lab {
     );
   }
 
-  async netConfig(cidr: string, start: string, end: string, namespace = NAMESPACE): Promise<void> {
-    await this.world.client.create(NetConfig, {
-      metadata: { name: 'netconfig', namespace },
-      spec: {
-        networks: [
-          { name: 'InternalApi', mtu: 1500, subnets: [{ name: 'subnet1', cidr, allocationRanges: [{ start, end }] }] },
-        ],
-      },
-    });
+  async netConfig(cidr: string, start: string, end: string, more: Partial<NetConfigSubnet> = {}): Promise<void> {
+    const subnet = { name: 'subnet1', cidr, allocationRanges: [{ start, end }], ...more };
+    const spec = { networks: [{ name: 'InternalApi', mtu: 1500, subnets: [subnet] }] };
+    const found = await this.world.client.get(NetConfig, 'netconfig', NAMESPACE);
+    if (found === undefined)
+      await this.world.client.create(NetConfig, { metadata: { name: 'netconfig', namespace: NAMESPACE }, spec });
+    else await this.world.client.update(NetConfig, { ...found, spec });
     await this.settle();
   }
 

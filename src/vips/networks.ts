@@ -1,4 +1,4 @@
-import type { Address } from '../api/address.ts';
+import { Address } from '../api/address.ts';
 import { addressRange } from '../api/metallb.io/address-ranges.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import { type AddressRange, Prefix, rangeText } from '../api/prefix.ts';
@@ -8,6 +8,8 @@ import type { Caches } from '../runtime/cache.ts';
 export class Networks {
   readonly #subnets: readonly Subnet[];
   readonly #byNamespace: ReadonlyMap<string, readonly Subnet[]>;
+  /** Text → the address. */
+  readonly #routers: ReadonlyMap<string, Address>;
 
   constructor(netConfigs: readonly NetConfig[]) {
     this.#subnets = netConfigs
@@ -20,15 +22,27 @@ export class Networks {
             if (prefix === undefined) return [];
             const ranges = subnet.allocationRanges.map(({ start, end }) => addressRange(`${start}-${end}`));
             const gives = ranges.filter((range) => typeof range !== 'string');
-            return [{ namespace, name: `${name}/${subnet.name}`, prefix, gives }];
+            const routers = [subnet.gateway, ...(subnet.routes ?? []).map(({ nexthop }) => nexthop)];
+            const known = routers.flatMap((text) => (text === undefined ? [] : (Address.parse(text) ?? [])));
+            return [{ namespace, name: `${name}/${subnet.name}`, prefix, gives, routers: known }];
           }),
         ),
       );
+    this.#routers = new Map(this.#subnets.flatMap(({ routers }) => routers.map((one) => [one.toString(), one])));
     this.#byNamespace = Map.groupBy(this.#subnets, ({ namespace }) => namespace);
   }
 
   static of(caches: Caches): Networks {
     return new Networks(caches.of(NetConfig).list());
+  }
+
+  /** Gateways, and next hops of routes: nobody else can have these addresses without cutting off a network. */
+  get routers(): Iterable<Address> {
+    return this.#routers.values();
+  }
+
+  isRouter(address: Address): boolean {
+    return this.#routers.has(address.toString());
   }
 
   /** The namespaces in which hosts may have the address. */
@@ -57,6 +71,7 @@ interface Subnet {
   readonly name: string;
   readonly prefix: Prefix;
   readonly gives: readonly AddressRange[];
+  readonly routers: readonly Address[];
 }
 
 const nameOf = ({ metadata: { namespace, name } }: NetConfig): string => `${namespace}/${name}`;

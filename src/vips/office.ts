@@ -72,11 +72,13 @@ export class Office {
   }
 
   pools(caches: Caches): Pools {
+    const { routers } = this.networks(caches);
     if (!this.#poolsChanged) return this.#pools;
     this.#poolsChanged = false;
     this.#pools = new Pools(caches.of(IPAddressPool).list(this.namespace));
     for (const { address } of this.register.vips) this.#mark(address);
     for (const address of this.underlay.strangers((prefix) => this.#isOfInterest(prefix))) this.#mark(address);
+    for (const address of routers) this.#mark(address);
     return this.#pools;
   }
 
@@ -92,8 +94,11 @@ export class Office {
   }
 
   networks(caches: Caches): Networks {
-    if (this.#networksChanged) this.#networks = Networks.of(caches);
+    if (!this.#networksChanged) return this.#networks;
     this.#networksChanged = false;
+    const before = this.#networks;
+    this.#networks = Networks.of(caches);
+    for (const address of [...before.routers, ...this.#networks.routers]) this.#mark(address);
     return this.#networks;
   }
 
@@ -161,11 +166,15 @@ export class Office {
     }
   }
 
-  /** Tells the pool of an address whether it can be given. */
+  /** Tells the pool of an address whether it can be given to who asks for any. */
   #mark(address: Address): void {
     const pool = this.#pools.around(address);
     if (pool === undefined) return;
-    if (this.register.at(address) !== undefined || this.underlay.stranger(address) !== undefined) pool.take(address);
+    const isTaken =
+      this.register.at(address) !== undefined ||
+      this.underlay.stranger(address) !== undefined ||
+      this.#networks.isRouter(address);
+    if (isTaken) pool.take(address);
     else pool.giveBack(address);
   }
 

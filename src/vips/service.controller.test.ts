@@ -777,6 +777,21 @@ describe('hosts and Services on one network', () => {
     await lab.stop();
   });
 
+  it('the routers of a network are no addresses for Services, unless they ask for them by number', async () => {
+    const lab = await small('172.17.0.1-172.17.0.3');
+    const nexthop = { destination: '10.0.0.0/8', nexthop: '172.17.0.2' };
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250', { gateway: '172.17.0.1', routes: [nexthop] });
+    assert.equal(await lab.service('a'), '172.17.0.3');
+    assert.equal(await lab.service('b'), '');
+    assert.equal(await lab.service('router', { annotations: { [IPS]: '172.17.0.2' } }), '172.17.0.2');
+    await lab.pool('internalapi', { addresses: ['172.17.0.1-172.17.0.3', '10.9.9.9/32'] });
+    assert.equal(lab.addresses('b'), '10.9.9.9');
+    await lab.service('c');
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250', { gateway: '172.17.0.9' });
+    assert.equal(lab.addresses('c'), '172.17.0.1');
+    await lab.stop();
+  });
+
   it('networks may come later, and go', async () => {
     const lab = await small();
     await lab.service('a');

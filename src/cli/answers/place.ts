@@ -30,7 +30,7 @@ export interface Environment {
 
 export const placesOf = (address: Address, { netConfigs, pools }: Environment): Place[] => [
   ...netConfigs.flatMap((netConfig) => placesInNetConfig(address, netConfig, pools)),
-  ...pools.flatMap((pool) => placesInPool(address, pool)),
+  ...pools.flatMap((pool) => placesInPool(address, pool, netConfigs)),
 ];
 
 function placesInNetConfig(address: Address, netConfig: NetConfig, pools: readonly IPAddressPool[]): Place[] {
@@ -72,9 +72,12 @@ function givenBy(
   return { given: 'request', because: 'many programs take an address that ends like this for a network' };
 }
 
-function placesInPool(address: Address, { metadata, spec }: IPAddressPool): Place[] {
+function placesInPool(address: Address, { metadata, spec }: IPAddressPool, netConfigs: readonly NetConfig[]): Place[] {
   const range = namedRanges(metadata.name, spec.addresses).find((each) => covers(each, address));
   if (range === undefined) return [];
+  const router = netConfigs
+    .flatMap((netConfig) => subnetsOf(netConfig))
+    .find((subnet) => ['gateway', 'nexthop'].includes(subnet.roleOf(address) ?? ''));
   const isAvoided = spec.avoidBuggyIPs && address.family === 4 && [0, 255].includes(address.low % 256);
   return [
     {
@@ -85,9 +88,11 @@ function placesInPool(address: Address, { metadata, spec }: IPAddressPool): Plac
       excluded: isAvoided,
       ...(isAvoided
         ? { given: 'never', because: 'the pool has avoidBuggyIPs, and it ends in .0 or .255' }
-        : spec.autoAssign
-          ? { given: 'dynamic', because: 'Services of type LoadBalancer get it' }
-          : { given: 'request', because: 'the pool has autoAssign: false' }),
+        : router !== undefined
+          ? { given: 'request', because: `it is a router of network ${router.network.name}` }
+          : spec.autoAssign
+            ? { given: 'dynamic', because: 'Services of type LoadBalancer get it' }
+            : { given: 'request', because: 'the pool has autoAssign: false' }),
     },
   ];
 }

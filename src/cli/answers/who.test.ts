@@ -146,6 +146,7 @@ test('where an address lies is told with whether it could be given, and why', ()
       pool('manual', ['172.17.0.100/32'], { autoAssign: false }),
       pool('old', ['172.17.1.0/24'], { avoidBuggyIPs: true }),
       pool('overlapping', ['172.17.0.12/32']),
+      pool('routers', ['172.17.0.2/32']),
     ],
   };
   const expected: [string, string[]][] = [
@@ -159,7 +160,10 @@ test('where an address lies is told with whether it could be given, and why', ()
     ],
     ['172.17.0.11', ['NetConfig never: it is in excludeAddresses']],
     ['172.17.0.1', ['NetConfig request: it is the gateway']],
-    ['172.17.0.2', ['NetConfig request: a route leads through it']],
+    [
+      '172.17.0.2',
+      ['NetConfig request: a route leads through it', 'IPAddressPool request: it is a router of network InternalApi'],
+    ],
     ['172.17.0.0', ['NetConfig request: it is the network address']],
     ['172.17.0.255', ['NetConfig request: it is the broadcast address']],
     [

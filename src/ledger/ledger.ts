@@ -1,4 +1,5 @@
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
+import type { Cache } from '../runtime/cache.ts';
 import type { Client } from '../runtime/client.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Change } from '../runtime/informer.ts';
@@ -44,7 +45,9 @@ export class Ledger {
     let ledger = ledgers.get(informers);
     if (ledger === undefined) {
       const created = new Ledger({ client, clock: system });
-      informers.of(AddressBlock).onChange((change) => created.observe(change));
+      const blocks = informers.of(AddressBlock);
+      blocks.onChange((change) => created.observe(change));
+      blocks.onListed((version) => created.#forgetMissing(version, blocks.cache));
       ledgers.set(informers, created);
       ledger = created;
     }
@@ -99,6 +102,14 @@ export class Ledger {
     const { space } = this.#entry(namespace, block.spec.space);
     if (now !== undefined) space.observe(now);
     else space.forget(name, uid);
+  }
+
+  #forgetMissing(version: string, there: Cache<AddressBlock>): void {
+    for (const [namespace, spaces] of this.#spaces) {
+      for (const { space } of spaces.values()) {
+        space.forgetMissing(version, (name) => there.get({ namespace, name }) !== undefined);
+      }
+    }
   }
 
   /** Once, however many ask meanwhile; what failed is tried again when somebody asks again. */

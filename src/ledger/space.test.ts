@@ -160,3 +160,14 @@ test('whatever blocks say and whoever asks: no address is given twice, and the l
     }),
   );
 });
+
+test('a block that is not there when all are listed is gone, unless it was written later', () => {
+  space.observe(block(5, [holding('10.0.0.10', 'a')]));
+  const there = block(6, [holding('10.0.1.10', 'b')], { uid: 'other', prefix: '10.0.1.0/24' });
+  space.observe(there);
+  space.forgetMissing('4', () => false);
+  assert.equal(space.heldBy('uid of a').length, 1);
+  space.forgetMissing('20', (name) => name === there.metadata.name);
+  assert.deepEqual([space.heldBy('uid of a').length, space.heldBy('uid of b').length], [0, 1]);
+  assert.equal(ask('c'), 'kept 10.0.0.10');
+});

@@ -146,6 +146,16 @@ export class Space {
     }
   }
 
+  /**
+   * Somebody has listed all blocks at this version: of those that we know only from what we wrote ourselves, nobody else tells us
+   * that they are gone.
+   */
+  forgetMissing(version: string, isThere: (name: string) => boolean): void {
+    for (const [name, { object }] of this.#blocks) {
+      if (!isThere(name) && !isNewer(object.metadata.resourceVersion, version)) this.forget(name);
+    }
+  }
+
   /** The block is gone, and with it what it held. `uid`: only if it is still this one that we know. */
   forget(name: string, uid?: string): void {
     const before = this.#blocks.get(name);
@@ -235,4 +245,4 @@ function parsed({ address: text, ...rest }: AddressHolding): Holding | undefined
 }
 
 /** Versions are decimal numbers of any length. */
-const isNewer = (a: string, b: string): boolean => a.length > b.length || (a.length === b.length && a > b);
+export const isNewer = (a: string, b: string): boolean => a.length > b.length || (a.length === b.length && a > b);

@@ -124,6 +124,25 @@ describe('an informer', () => {
     await informer.stop();
   });
 
+  it('says when it has listed and at which version, also of what it has never had', async () => {
+    const all = world();
+    const { client, clock } = all;
+    const { informer, transport, changes } = informed(all);
+    const lists: string[] = [];
+    informer.onListed((version) => lists.push(version));
+    await clock.advance(0);
+    transport.cut();
+    const made = await client.create(Net, net('short'));
+    await client.delete(Net, inDefault('short'));
+    all.api.store.compact();
+    transport.mend();
+    await clock.advance(60_000);
+    assert.deepEqual(changes, []);
+    assert.equal(lists.length, 2);
+    assert.ok(Number(lists[1]) > Number(made.metadata.resourceVersion));
+    await informer.stop();
+  });
+
   it('takes bookmarks as news of the version, so that a quiet kind need not list anew', async () => {
     const all = world({ kinds: [Net] });
     const { client, clock, api } = all;

@@ -46,6 +46,7 @@ export class Informer<T extends ApiObject> {
   readonly #freeze: boolean;
   readonly #cache = new ObjectCache<T>();
   readonly #listeners = new Set<(change: Change<T>) => void>();
+  readonly #listListeners = new Set<(resourceVersion: string) => void>();
   readonly #stop = new AbortController();
   readonly #firstSync = Promise.withResolvers<void>();
   #running: Promise<void> | undefined;
@@ -83,6 +84,16 @@ export class Informer<T extends ApiObject> {
     return () => this.#listeners.delete(listener);
   }
 
+  /**
+   * Calls `listener` whenever the cache was made anew from a list, with the version of the list: what is not in the cache then, and
+   * was not written later, does not exist. Whoever knows of objects from elsewhere, such as from answers to writes, would not hear
+   * of the end of one that the cache never had.
+   */
+  onListed(listener: (resourceVersion: string) => void): Cancel {
+    this.#listListeners.add(listener);
+    return () => this.#listListeners.delete(listener);
+  }
+
   /** Resolves when the cache is complete, or the informer has been stopped. */
   whenSynced(): Promise<void> {
     return this.#firstSync.promise;
@@ -116,6 +127,7 @@ export class Informer<T extends ApiObject> {
     const { items, resourceVersion } = await this.#client.snapshot(this.kind, this.#scope, signal);
     this.#replace(items);
     this.#version = resourceVersion;
+    for (const listener of this.#listListeners) listener(resourceVersion);
     this.#nowSynced();
   }
 

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { Address, type Family } from '../api/address.ts';
 import type { IPAddressPool, IPAddressPoolSpec } from '../api/metallb.io/ip-address-pool.ts';
+import type { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { type Applicant, decide } from './decide.ts';
 import { Pool } from './pool.ts';
 import { Pools } from './pools.ts';
@@ -168,6 +169,34 @@ describe('the heart', () => {
     assert.notEqual(promise(), undefined);
     stock.register.leave(address, 'a', promise());
     assert.equal(promise(), undefined);
+  });
+
+  it('forgets blocks that are not there when all are listed, unless they were written later', () => {
+    const user = { kind: 'Service', namespace: 'n', name: 'web', uid: 'web' };
+    const block = (space: string, resourceVersion: string): AddressBlock => ({
+      apiVersion: 'netloom.io/v1alpha1',
+      kind: 'AddressBlock',
+      metadata: { name: space, namespace: 'n', uid: space, resourceVersion, creationTimestamp: '' },
+      spec: {
+        space,
+        prefix: '10.0.0.0/24',
+        holdings: [
+          { address: '10.0.0.7', holder: user, network: 'p', subnet: '', since: '', sharers: [{ ...user, ports: [] }] },
+        ],
+      },
+    });
+    const { register, underlay } = new Stock();
+    register.observe('n/vips', block('vips', '7'));
+    underlay.observe('n/underlay', block('underlay', '7'));
+    const known = () => [register.of('web').length, underlay.claimedFor('web').length];
+    assert.deepEqual([register.forgetMissing('6', () => false), underlay.forgetMissing('6', () => false)], [[], []]);
+    assert.deepEqual([register.forgetMissing('9', () => true), underlay.forgetMissing('9', () => true)], [[], []]);
+    assert.deepEqual(known(), [1, 1]);
+    assert.deepEqual(
+      [register.forgetMissing('9', () => false), underlay.forgetMissing('9', () => false)].join(),
+      '10.0.0.7,10.0.0.7',
+    );
+    assert.deepEqual(known(), [0, 0]);
   });
 
   it('takes the addresses of a pool in the order in which they are written, and the lowest of a range first', () => {

@@ -8,6 +8,7 @@ import type { Caches } from '../runtime/cache.ts';
 import type { Client } from '../runtime/client.ts';
 import type { Host } from '../runtime/controller.ts';
 import type { Informers } from '../runtime/informers.ts';
+import { refOfKey } from '../runtime/ref.ts';
 import { Claims, type Held } from './claims.ts';
 import { Networks } from './networks.ts';
 import { Pools } from './pools.ts';
@@ -34,7 +35,16 @@ export class Office {
     this.namespace = namespace;
     this.claims = new Claims(Ledger.of({ client, informers, system }));
     this.register = new Register({ namespace, changed: (address) => this.#mark(address) });
-    informers.of(AddressBlock).onChange(({ before, now }) => {
+    const blocks = informers.of(AddressBlock);
+    blocks.onListed((version) => {
+      const isThere = (key: string): boolean => blocks.cache.get(refOfKey(key)) !== undefined;
+      this.#freed.push(...this.register.forgetMissing(version, isThere));
+      for (const address of this.underlay.forgetMissing(version, isThere)) {
+        this.#mark(address);
+        this.#freed.push(address);
+      }
+    });
+    blocks.onChange(({ before, now }) => {
       const { spec, metadata } = now ?? before;
       const { namespace: home = '', name, uid } = metadata;
       const key = blockKey(home, name);

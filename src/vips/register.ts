@@ -1,5 +1,6 @@
 import { type Address, compareAddresses } from '../api/address.ts';
 import { type AddressBlock, type AddressHolding, blockName, blockPrefix } from '../api/netloom.io/address-block.ts';
+import { isNewer } from '../ledger/space.ts';
 import { renewedTimestamp, timestamp } from '../runtime/timestamp.ts';
 import { AddressIndex, NameCounts } from './address-index.ts';
 import { nameOf, sameTerms, type User } from './terms.ts';
@@ -102,6 +103,15 @@ export class Register {
       return [];
     }
     return this.#load(key, block, object);
+  }
+
+  /** All blocks were listed at this version: those that are not there are gone. Answers as `observe`. */
+  forgetMissing(version: string, isThere: (key: string) => boolean): Address[] {
+    return [...this.#blocks].flatMap(([key, { object }]) =>
+      object === undefined || isThere(key) || isNewer(object.metadata.resourceVersion, version)
+        ? []
+        : this.observe(key, undefined, object.metadata.uid),
+    );
   }
 
   /** The blocks that must be written. */

@@ -5,6 +5,7 @@ import {
   type AddressHolding,
   blockPrefix,
 } from '../api/netloom.io/address-block.ts';
+import { isNewer } from '../ledger/space.ts';
 import { AddressIndex, NameCounts } from './address-index.ts';
 import { nameOf } from './terms.ts';
 import { isNews, isService } from './vip.ts';
@@ -78,6 +79,13 @@ export class Underlay {
       changed.push(address);
     }
     return changed;
+  }
+
+  /** All blocks were listed at this version: those that are not there are gone. Answers as `observe`. */
+  forgetMissing(version: string, isThere: (key: string) => boolean): Address[] {
+    return [...this.#blocks].flatMap(([key, { metadata }]) =>
+      isThere(key) || isNewer(metadata.resourceVersion, version) ? [] : this.observe(key, undefined, metadata.uid),
+    );
   }
 
   #keep(key: string, known: AddressBlock | undefined, object: AddressBlock | undefined): void {

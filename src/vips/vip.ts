@@ -1,6 +1,7 @@
 import { Address } from '../api/address.ts';
 import { Service } from '../api/core/service.ts';
 import type { AddressBlock, AddressHolder, AddressHolding } from '../api/netloom.io/address-block.ts';
+import { isNewer } from '../ledger/space.ts';
 import { sameTerms, type User } from './terms.ts';
 
 /** The space, in the namespace of the pools, in which Services hold addresses. */
@@ -78,12 +79,7 @@ export const concerns = ({ spec: { space } }: AddressBlock): boolean => space ==
 /** How a block is called here: names alone are unique in a namespace only. */
 export const blockKey = (namespace: string, name: string): string => `${namespace}/${name}`;
 
-/** Versions are decimal numbers of any length. */
-export function isNews({ metadata: a }: AddressBlock, known: AddressBlock | undefined): boolean {
-  if (known === undefined || known.metadata.uid !== a.uid) return true;
-  const b = known.metadata;
-  if (a.resourceVersion.length !== b.resourceVersion.length) {
-    return a.resourceVersion.length > b.resourceVersion.length;
-  }
-  return a.resourceVersion > b.resourceVersion;
-}
+export const isNews = ({ metadata }: AddressBlock, known: AddressBlock | undefined): boolean =>
+  known === undefined ||
+  known.metadata.uid !== metadata.uid ||
+  isNewer(metadata.resourceVersion, known.metadata.resourceVersion);

@@ -134,10 +134,6 @@ describe('a lab on a computer of its own', { skip: noLabs }, () => {
       Array.from({ length: 4 }, () => computer.attempt(['netloom', 'lab', 'up', file, '-o', 'json'])),
     );
     for (const { code, stderr } of all) assert.equal(code, 0, stderr);
-    assert.equal(
-      all.filter(({ stderr }) => /^waiting for process \d+, which works on the lab/m.test(stderr)).length,
-      3,
-    );
     const agents = new Set(all.flatMap(({ stdout }) => JSON.parse(stdout).hosts.map(({ agent = 0 }) => agent)));
     assert.equal(agents.size, 3, 'two hosts with an agent, and one without');
     assert.equal(JSON.parse(await computer.run('netloom lab status -o json')).complete, true);

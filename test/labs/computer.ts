@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { LABS } from '../../src/lab/state/places.ts';
+import { removeIfEmpty } from '../../src/lab/state/turn.ts';
 import { kubectl } from '../kubectl/kubectl.ts';
 import { removeCgroups } from './machine-view.ts';
 
@@ -15,7 +17,10 @@ const PROGRAM = fileURLToPath(new URL('../../bin/netloom', import.meta.url));
 const BOOT = `
 set -e
 # What others have mounted there is not to be kept alive by copies of it.
-for folder in $(cut -d' ' -f2 /proc/mounts | grep -E "^(/run|/var/lib/netloom|$SHARED)/" | sort -r); do umount --lazy "$folder"; done
+for folder in $(cut -d' ' -f2 /proc/mounts | grep -E "^(/run|/var/lib/netloom|$SHARED)/" | sort -r); do
+  # Gone meanwhile, when those who had it have removed it.
+  umount --lazy "$folder" 2>/dev/null || true
+done
 mount -t tmpfs tmpfs /run
 mkdir -p /run/tmp /var/lib/netloom
 mount --bind "$STATE" /var/lib/netloom
@@ -98,6 +103,8 @@ export class Computer {
   async remove(): Promise<void> {
     await this.switchOff();
     rmSync(this.folder, { recursive: true, force: true });
+    // On which its disk was mounted.
+    removeIfEmpty(LABS);
   }
 
   /** As `npm start`. Resolves when it is ready. */

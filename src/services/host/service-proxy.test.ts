@@ -9,14 +9,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Service, ServiceSpec } from '../../api/core/service.ts';
 import type { Endpoint, EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
-import { forgetConnections } from '../../linux/connections.ts';
+import { connectionsIn } from '../../linux/connections.ts';
 import { temporaryNamespace } from '../../linux/network.fixture.ts';
 import { runNftScript } from '../../linux/nft-script.ts';
+import { silentLog } from '../../runtime/log.ts';
 import { serviceOf, sliceOf } from './cluster.fixture.ts';
 import { ip, moveIntoOwnNetwork, needsRoot } from './own-network.fixture.ts';
 import { ProxyTable } from './proxy-table.ts';
 import { TABLE } from './proxy-words.ts';
 import { NO_RULES, rulesOf } from './service-rules.ts';
+import { StaleConnections } from './stale-connections.ts';
 
 /** The real kernel, asked what it was told and watched at work. */
 describe('the proxy of Services', needsRoot, () => {
@@ -229,6 +231,26 @@ describe('the proxy of Services', needsRoot, () => {
     assert.equal(await say(socket, '10.96.0.25'), '10.244.0.1');
     await told.set(service, [sliceOf('dns', [pod(2)], ports)]);
     assert.equal(await say(socket, '10.96.0.25'), '10.244.0.2');
+    // Others talk on as before.
+    const before = execFileSync('conntrack', ['-L', '--proto', 'udp'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    await told.set(service, [sliceOf('dns', [pod(2), pod(3)], ports)]);
+    assert.equal(connectionsIn(String(before)).filter(({ original }) => original.target === '10.96.0.25').length, 1);
+    assert.equal(await say(socket, '10.96.0.25'), '10.244.0.2');
+  });
+
+  it('lets a client of UDP find the first pod that comes, though it was refused before', async (t) => {
+    const told = await Told.start();
+    const service = serviceOf('first', { clusterIP: '10.96.0.34', ports: [{ port: 53, protocol: 'UDP' }] });
+    await told.set(service, []);
+    const socket = createSocket('udp4');
+    t.after(() => socket.close());
+    socket.on('error', () => {});
+    socket.bind(0, '192.0.2.1');
+    await once(socket, 'listening');
+    socket.send('is anybody there?', 53, '10.96.0.34');
+    await echo(t, '10.244.0.1');
+    await told.set(service, [sliceOf('first', [pod(1)], [{ name: '', protocol: 'UDP', port: 8080 }])]);
+    assert.equal(await say(socket, '10.96.0.34'), '10.244.0.1');
   });
 
   it('tells the kernel as little of one of a thousand pods as of one of ten', async () => {
@@ -294,6 +316,7 @@ class Told {
   readonly silent = new Set<string>();
   /** Services that are to be changed once more. */
   readonly freed: string[] = [];
+  readonly #stale = new StaleConnections(silentLog);
   readonly #table = new ProxyTable({
     addresses: { IPv4: '192.0.2.1', IPv6: 'fd00:2::1' },
     serviceCidrs: ['10.96.0.0/16', 'fd00:96::/112'],
@@ -313,11 +336,12 @@ class Told {
       slices === undefined
         ? NO_RULES
         : rulesOf(service, slices, { host: 'here', isSilent: (host) => this.silent.has(host) });
-    const { script, gone, freed } = this.#table.change(service.metadata.name, rules);
-    this.freed.push(...freed);
-    if (script !== '') await runNftScript(script);
-    for (const { address } of gone) await forgetConnections(['--proto', 'udp', '--reply-src', address]);
-    return script;
+    const change = this.#table.change(service.metadata.name, rules);
+    this.freed.push(...change.freed);
+    if (change.script !== '') await runNftScript(change.script);
+    this.#stale.forget([change]);
+    await this.#stale.settled();
+    return change.script;
   }
 }
 

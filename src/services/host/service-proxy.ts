@@ -1,19 +1,18 @@
 import { Service } from '../../api/core/service.ts';
 import { EndpointSlice, SERVICE_NAME } from '../../api/discovery.k8s.io/endpoint-slice.ts';
-import { forgetConnections } from '../../linux/connections.ts';
 import { checkNftScript, runNftScript } from '../../linux/nft-script.ts';
 import { index } from '../../runtime/cache.ts';
 import { type System, sleep } from '../../runtime/clock.ts';
 import type { Informers } from '../../runtime/informers.ts';
 import { asError, type Log } from '../../runtime/log.ts';
 import { keyOfObject, refOfKey } from '../../runtime/ref.ts';
-import type { Backend } from './backends.ts';
 import { findCulprits } from './culprits.ts';
 import { HealthChecks } from './health-checks.ts';
 import { HostWatch } from './host-watch.ts';
-import { type ProxyChange, ProxyTable } from './proxy-table.ts';
+import { ProxyTable } from './proxy-table.ts';
 import type { ProxyHost } from './proxy-words.ts';
-import { type Entry, NO_RULES, rulesOf, type ServiceRules } from './service-rules.ts';
+import { NO_RULES, rulesOf, type ServiceRules } from './service-rules.ts';
+import { StaleConnections } from './stale-connections.ts';
 
 export interface ServiceProxyOptions {
   readonly informers: Informers;
@@ -51,6 +50,7 @@ export class ServiceProxy {
   readonly #waiting = new Set<string>();
   readonly #hosts: HostWatch;
   readonly #checks: HealthChecks;
+  readonly #stale: StaleConnections;
   /** Other hosts with endpoints → in how many slices. */
   readonly #slicesOn = new Map<string, number>();
   /** Services that the kernel does not take, as they are: the others do without them. */
@@ -69,6 +69,7 @@ export class ServiceProxy {
     this.#slices = options.informers.of(EndpointSlice);
     const { system, log, addressesOf = () => [] } = options;
     this.#checks = new HealthChecks({ system, log });
+    this.#stale = new StaleConnections(log);
     this.#hosts = new HostWatch({ system, log, addressesOf, changed: (host) => this.#wakeHost(host) });
   }
 
@@ -88,6 +89,7 @@ export class ServiceProxy {
     this.#end.abort();
     this.#hosts.close();
     await this.#working;
+    await this.#stale.settled();
     this.#checks.close();
   }
 
@@ -193,7 +195,7 @@ export class ServiceProxy {
     this.#table = table;
     for (const [i, key] of keys.entries()) this.#checks.set(key, rules[i]?.health);
     for (const key of changes.flatMap(({ freed }) => freed)) this.#waiting.add(key);
-    await this.#forget(changes);
+    this.#stale.forget(changes);
   }
 
   #rulesOf(key: string): ServiceRules {
@@ -207,24 +209,6 @@ export class ServiceProxy {
       isSilent: (host) => this.#hosts.isSilent(host),
     });
   }
-
-  /** Of UDP only: a client that goes on talking to who has gone would never notice. */
-  async #forget(changes: readonly ProxyChange[]): Promise<void> {
-    const gone = new Set(changes.flatMap((change) => change.gone.map(replies)));
-    const opened = new Set(changes.flatMap((change) => change.opened.flatMap(asked)));
-    for (const selection of [...gone, ...opened]) {
-      await forgetConnections(selection.split(' ')).catch((error: unknown) =>
-        this.#options.log.warn('stale connections may live on', { error: asError(error) }),
-      );
-    }
-  }
-}
-
-const replies = ({ address, port }: Backend): string => `--proto udp --reply-src ${address} --reply-port-src ${port}`;
-
-function asked({ address, protocol, port }: Entry): string[] {
-  if (protocol !== 'udp') return [];
-  return [`--proto udp --orig-port-dst ${port}${address === undefined ? '' : ` --orig-dst ${address}`}`];
 }
 
 const hostsOf = (slice: EndpointSlice | undefined): ReadonlySet<string> =>

@@ -4,6 +4,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** For what takes milliseconds, in milliseconds. */
+const PATIENCE = 30_000;
+
 const PROGRAM = path.join(import.meta.dirname, '../../bin/netloom');
 
 /**
@@ -34,7 +37,10 @@ export class KernelWatch implements AsyncDisposable {
     const watch = new KernelWatch(child);
     // It does not say when it begins.
     for (let isThere = false; !isThere; ) {
-      const heard = watch.line('netloom-bench').then(() => true);
+      const heard = watch.line('netloom-bench').then(
+        () => true,
+        () => false,
+      );
       await nft(host, 'add table inet netloom-bench; delete table inet netloom-bench');
       isThere = await Promise.race([heard, sleep(200, false)]);
     }
@@ -43,9 +49,10 @@ export class KernelWatch implements AsyncDisposable {
 
   /** Resolves when a line with this text is printed. */
   line(text: string): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const timer = setTimeout(() => reject(new Error(`the kernel was not told of "${text}"`)), PATIENCE);
     this.#waiting = { text, found: resolve };
-    return promise;
+    return promise.finally(() => clearTimeout(timer));
   }
 
   /** How many changes of our table the kernel has been told of. */

@@ -132,12 +132,15 @@ async function oneMore(lab: BenchLab, { quick }: Pick<Bench, 'quick'>): Promise<
   };
 }
 
-/** A Service with three endpoints comes; how it goes is not counted. */
-const additions = (lab: BenchLab, rounds: number): Promise<Changes> =>
-  measureChanges(lab, rounds, async (i, seen) => {
-    await using service = await ServiceByHand.prepare(lab, { name: `more-${i}`, port: 4711, addresses: nowhere(3) });
-    const told = seen('. tcp . 4711 :');
+/** Services with three endpoints come, one after the other. They stay until the end: what goes would be told of, too. */
+async function additions(lab: BenchLab, rounds: number): Promise<Changes> {
+  await using added = new AsyncDisposableStack();
+  return await measureChanges(lab, rounds, async (i, seen) => {
+    const port = 4711 + i;
+    const service = added.use(await ServiceByHand.prepare(lab, { name: `more-${i}`, port, addresses: nowhere(3) }));
+    const told = seen(`. tcp . ${port} :`);
     const began = performance.now();
     await Promise.all([service.create(), told]);
     return performance.now() - began;
   });
+}

@@ -2,12 +2,13 @@ import { ConfigMap } from '../api/core/config.ts';
 import { DNSData, type DNSDataStatus } from '../api/network.openstack.org/dnsdata.ts';
 import { Conditions, readyOf } from '../runtime/conditions.ts';
 import { type Context, type Controller, controller } from '../runtime/controller.ts';
-import { done, wait } from '../runtime/outcome.ts';
+import { done, failed, type Outcome, wait } from '../runtime/outcome.ts';
 import { nextStatus } from '../runtime/status.ts';
-import { DNSDataParts } from './dnsdata-parts.ts';
+import { DNSDataParts, type Made } from './dnsdata-parts.ts';
 import { fingerprint } from './fingerprint.ts';
 import { leftOut } from './hosts-file.ts';
 import { byController, HOSTS_LABEL, labelsOf, selectorValue } from './names.ts';
+import { objectionIn } from './objection.ts';
 import { somebodyElses } from './ownership.ts';
 import { losersLast } from './shards.ts';
 
@@ -28,26 +29,35 @@ export const dnsData = (): Controller => {
       },
     },
     async reconcile(object, context) {
-      const { parts, faults } = made.of(object);
-      const { namespace = '' } = object.metadata;
-      const names = parts.map((_, i) => configMapName(object, i));
-      const found = names.map((name) => context.caches.of(ConfigMap).get({ namespace, name }));
-      for (const [i, name] of names.entries()) {
-        const holder = somebodyElses(object, found[i]);
-        if (holder !== undefined) return wait({ status: withoutConfigMap(object, `${name} ${holder}`, context) });
+      try {
+        return await write(object, made.of(object), context);
+      } catch (error) {
+        const objection = objectionIn(error);
+        if (objection === undefined) throw error;
+        return failed(objection, { status: withoutConfigMap(object, objection.message, context) });
       }
-      const texts = parts.map(({ text }) => text);
-      const former = found.map((configMap, i) => configMap?.data?.[keyOf(object, i)] ?? '');
-      for (const i of losersLast(former, texts)) {
-        const metadata = metadataOf(object, names[i] ?? '');
-        await context.children.apply(ConfigMap, { metadata, data: { [keyOf(object, i)]: texts[i] ?? '' } }, object);
-      }
-      await removeSurplus(object, new Set(names), context);
-      const hash = fingerprint(parts.map((part, i) => [names[i], part.hash]));
-      return done({ status: statusOf(object, faults, hash, context) });
     },
   });
 };
+
+async function write(object: DNSData, { parts, faults }: Made, context: Context): Promise<Outcome<DNSDataStatus>> {
+  const { namespace = '' } = object.metadata;
+  const names = parts.map((_, i) => configMapName(object, i));
+  const found = names.map((name) => context.caches.of(ConfigMap).get({ namespace, name }));
+  for (const [i, name] of names.entries()) {
+    const holder = somebodyElses(object, found[i]);
+    if (holder !== undefined) return wait({ status: withoutConfigMap(object, `ConfigMap ${name} ${holder}`, context) });
+  }
+  const texts = parts.map(({ text }) => text);
+  const former = found.map((configMap, i) => configMap?.data?.[keyOf(object, i)] ?? '');
+  for (const i of losersLast(former, texts)) {
+    const metadata = metadataOf(object, names[i] ?? '');
+    await context.children.apply(ConfigMap, { metadata, data: { [keyOf(object, i)]: texts[i] ?? '' } }, object);
+  }
+  await removeSurplus(object, new Set(names), context);
+  const hash = fingerprint(parts.map((part, i) => [names[i], part.hash]));
+  return done({ status: statusOf(object, faults, hash, context) });
+}
 
 const configMapName = ({ metadata: { name } }: DNSData, shard: number): string =>
   shard === 0 ? name.toLowerCase() : `${name.toLowerCase()}-shard-${shard}`;
@@ -94,9 +104,9 @@ function statusOf(
 
 function withoutConfigMap(object: DNSData, why: string, { events, system }: Context): DNSDataStatus {
   const conditions = conditionsOf(object, system.now());
-  const message = `Service config create error occurred ConfigMap ${why}`;
+  const message = `Service config create error occurred ${why}`;
   conditions.failed('ServiceConfigReady', message, { severity: 'Error' });
-  if (readyOf(object.status?.conditions)?.message !== message) events.warning(object, 'ConfigMapTaken', message);
+  if (readyOf(object.status?.conditions)?.message !== message) events.warning(object, 'HostsNotWritten', message);
   return nextStatus(object, { conditions: conditions.list() });
 }
 

@@ -11,7 +11,7 @@ import { childName, labelsOf, podLabels } from './names.ts';
 export function servicesOf(dnsMasq: DNSMasq): Applied<Service>[] {
   const { override, externalEndpoints = [] } = dnsMasq.spec;
   if (override?.service === undefined && externalEndpoints.length > 0) {
-    return externalEndpoints.map((endpoint) => serviceOf(dnsMasq, endpoint));
+    return externalEndpoints.map((endpoint, i) => serviceOf(dnsMasq, endpoint, nameOf(dnsMasq, externalEndpoints, i)));
   }
   const { metadata, spec } = override?.service ?? {};
   const base = serviceNamed(dnsMasq, childName(dnsMasq));
@@ -27,9 +27,16 @@ export function servicesOf(dnsMasq: DNSMasq): Applied<Service>[] {
   ];
 }
 
-function serviceOf(dnsMasq: DNSMasq, endpoint: ExternalEndpoint): Applied<Service> {
+/** That of the pool; who asks one pool for several addresses gets a number for each further one. */
+function nameOf(dnsMasq: DNSMasq, endpoints: readonly ExternalEndpoint[], index: number): string {
+  const pool = endpoints[index]?.ipAddressPool ?? '';
+  const before = endpoints.slice(0, index).filter(({ ipAddressPool }) => ipAddressPool === pool).length;
+  return `${childName(dnsMasq)}-${pool}${before === 0 ? '' : `-${before + 1}`}`;
+}
+
+function serviceOf(dnsMasq: DNSMasq, endpoint: ExternalEndpoint, name: string): Applied<Service> {
   const { ipAddressPool: pool, loadBalancerIPs, sharedIP, sharedIPKey } = endpoint;
-  const base = serviceNamed(dnsMasq, `${childName(dnsMasq)}-${pool}`);
+  const base = serviceNamed(dnsMasq, name);
   const annotations: Record<string, string> = {
     ...base.metadata.annotations,
     'metallb.universe.tf/address-pool': pool,

@@ -79,6 +79,24 @@ describe('a DNSMasq', () => {
     await lab.stop();
   });
 
+  it('has a Service for each of several endpoints of one pool', async () => {
+    const lab = new Lab();
+    await lab.start();
+    const [one = '', two = ''] = ['192.168.122.80', '192.168.122.85'];
+    const endpoint = { ipAddressPool: 'ctlplane', sharedIP: false, sharedIPKey: '' };
+    await lab.dnsMasq('dns', { externalEndpoints: [one, two].map((ip) => ({ ...endpoint, loadBalancerIPs: [ip] })) });
+    assert.deepEqual(
+      lab
+        .all(Service)
+        .map(({ metadata }) => [metadata.name, metadata.annotations?.['metallb.universe.tf/loadBalancerIPs']]),
+      [
+        ['dnsmasq-dns-ctlplane', one],
+        ['dnsmasq-dns-ctlplane-2', two],
+      ],
+    );
+    await lab.stop();
+  });
+
   it('in the newer form lays its override over the Service, and says where it answers', async () => {
     const lab = new Lab();
     await lab.start();

@@ -5,15 +5,17 @@ import { Service } from '../api/core/service.ts';
 import { DNSData } from '../api/network.openstack.org/dnsdata.ts';
 import { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import { Role, RoleBinding } from '../api/rbac.authorization.k8s.io/role.ts';
+import { labelValueFaults } from '../api/syntax.ts';
 import type { Caches } from '../runtime/cache.ts';
 import { type Context, type Controller, controller } from '../runtime/controller.ts';
-import { done, wait } from '../runtime/outcome.ts';
+import { done, failed, wait } from '../runtime/outcome.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { type Children, childrenOf } from './dnsmasq-children.ts';
 import { dnsMasqStatus, type Found } from './dnsmasq-status.ts';
 import { fingerprint } from './fingerprint.ts';
 import { cleaned } from './hosts-file.ts';
 import { byController, HOSTS_LABEL, selectorValue } from './names.ts';
+import { objectionIn } from './objection.ts';
 import { somebodyElses } from './ownership.ts';
 
 export interface DNSMasqOptions {
@@ -38,17 +40,31 @@ export const dnsMasqs = ({ helperImage }: DNSMasqOptions): Controller =>
     },
     async reconcile(object, context) {
       const children = childrenOf(object, helperImage);
-      const problem = takenName(object, children, context.caches);
-      if (problem === undefined) await applyAll(object, children, context);
+      const fault = faultOf(object) ?? takenName(object, children, context.caches);
+      const objection = fault === undefined ? await applyAll(object, children, context) : undefined;
       const found = find(object, context);
+      const problem = fault ?? objection?.message;
       const { status, event } = dnsMasqStatus({ object, found, problem, now: context.system.now() });
       if (event !== undefined) context.events.warning(object, event.reason, event.message);
-      return problem === undefined ? done({ status }) : wait({ status });
+      if (objection !== undefined) return failed(objection, { status });
+      return fault === undefined ? done({ status }) : wait({ status });
     },
   });
 
+/** Returns what the server has against one of them. */
+async function applyAll(object: DNSMasq, wanted: Children, context: Context): Promise<Error | undefined> {
+  try {
+    await applyEach(object, wanted, context);
+    return undefined;
+  } catch (error) {
+    const objection = objectionIn(error);
+    if (objection === undefined) throw error;
+    return objection;
+  }
+}
+
 /** In the order in which the pods need them. */
-async function applyAll(object: DNSMasq, wanted: Children, { children, caches, client }: Context): Promise<void> {
+async function applyEach(object: DNSMasq, wanted: Children, { children, caches, client }: Context): Promise<void> {
   await children.apply(ServiceAccount, wanted.account, object);
   await children.apply(Role, wanted.role, object);
   await children.apply(RoleBinding, wanted.binding, object);
@@ -59,6 +75,12 @@ async function applyAll(object: DNSMasq, wanted: Children, { children, caches, c
   for (const { metadata } of caches.of(Service).by(ownedServices, object.metadata.uid)) {
     if (!names.has(metadata.name)) await client.delete(Service, refOf({ metadata }));
   }
+}
+
+/** What no server would object to, and nobody could follow: the helper would look for a label that there cannot be. */
+function faultOf({ spec: { dnsDataLabelSelectorValue: value } }: DNSMasq): string | undefined {
+  const [fault] = labelValueFaults(value.toLowerCase());
+  return fault === undefined ? undefined : `spec.dnsDataLabelSelectorValue: ${JSON.stringify(value)}: ${fault}`;
 }
 
 /** The first of the objects we would write that somebody else has under its name. */

@@ -2,6 +2,7 @@ import type { Kind } from '../api/kind.ts';
 import type { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import type { ApiObject } from '../api/object.ts';
 import { type Index, index } from '../runtime/cache.ts';
+import { fingerprint } from './fingerprint.ts';
 
 /** ConfigMaps that carry this label hold hosts, for the DNSMasqs that look for its value. */
 export const HOSTS_LABEL = 'dnsmasqhosts';
@@ -19,8 +20,12 @@ export const selectorValue = (spec: { dnsDataLabelSelectorValue: string }): stri
 export const labelsOf = ({ metadata }: ApiObject): Record<string, string> => ({
   'dnsmasq.openstack.org/uid': metadata.uid,
   'dnsmasq.openstack.org/namespace': metadata.namespace ?? '',
-  'dnsmasq.openstack.org/name': metadata.name,
+  'dnsmasq.openstack.org/name': labelOf(metadata.name),
 });
+
+/** Names may be longer than labels. */
+const labelOf = (name: string): string =>
+  name.length <= 63 ? name : `${name.slice(0, 54)}-${fingerprint(name).slice(0, 8)}`;
 
 export const childName = (dnsMasq: DNSMasq): string => `dnsmasq-${dnsMasq.metadata.name}`;
 

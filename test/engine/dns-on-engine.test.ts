@@ -196,6 +196,40 @@ describe('names on the real engine, with a real dnsmasq', () => {
     assert.equal(await dnsmasq.answer('nothing.default.svc'), 'ENOTFOUND');
   });
 
+  test('a DNSData with a name longer than labels are is served as any other', async () => {
+    const name = 'long'.repeat(20);
+    await client.apply(DNSData, hosts(name, [['10.0.6.6', 'long.example.com']]));
+    await eventually(
+      () => dnsmasq.answer('long.example.com'),
+      (found) => found === '10.0.6.6',
+    );
+  });
+
+  test('what the server would never accept is in the condition, in its words', async () => {
+    const messageOf = async (kind: typeof DNSMasq | typeof DNSData, name: string): Promise<string> =>
+      (await client.get<DNSMasq | DNSData>(kind, name, NAMESPACE))?.status?.conditions?.[0]?.message ?? '';
+    const spec = { replicas: 1, dnsDataLabelSelectorValue: 'none' };
+    const override = { service: { spec: { type: 'Nonsense' as never } } };
+    await client.create(DNSMasq, { metadata: { name: 'odd', namespace: NAMESPACE }, spec: { ...spec, override } });
+    const dnsDataLabelSelectorValue = 'no label!';
+    const unlabelled = { ...spec, dnsDataLabelSelectorValue };
+    await client.create(DNSMasq, { metadata: { name: 'unlabelled', namespace: NAMESPACE }, spec: unlabelled });
+    await client.create(DNSData, {
+      metadata: { name: 'lost', namespace: NAMESPACE },
+      spec: { dnsDataLabelSelectorValue },
+    });
+    for (const [kind, name, words] of [
+      [DNSMasq, 'odd', /Service "dnsmasq-odd" is invalid: spec.type: Unsupported value: "Nonsense"/],
+      [DNSMasq, 'unlabelled', /spec.dnsDataLabelSelectorValue: "no label!": a valid label must/],
+      [DNSData, 'lost', /ConfigMap "lost" is invalid: metadata.labels: Invalid value: "no label!"/],
+    ] as const) {
+      await eventually(
+        () => messageOf(kind, name),
+        (message) => words.test(message),
+      );
+    }
+  });
+
   test('a helper that starts anew removes what has gone meanwhile', async () => {
     await client.apply(DNSData, hosts('passing', [['10.0.3.3', 'passing.example.com']]));
     await eventually(

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import { needsRoot } from '../../../linux/network.fixture.ts';
 import { StartError } from '../runtime.ts';
@@ -75,3 +77,29 @@ test('starting, signalling and removing may be repeated', needsRoot, async (t) =
   for (const _ of ['once', 'again']) await host.runtime.removeSandbox('one');
   assert.deepEqual(await host.runtime.list(), { sandboxes: [], containers: [] });
 });
+
+test(
+  'what was removed is not remembered, also not when the next supervisor knows nothing of it',
+  needsRoot,
+  async (t) => {
+    const host = await TestHost.start(t);
+    const sandbox = await host.sandbox();
+    await host.run('true', { sandbox });
+    await host.start('sleep 1000', { sandbox });
+    await host.runtime.removeSandbox(sandbox);
+    const stays = await host.start('sleep 1000');
+    const lock = path.join(host.folder, 'run/supervisor.lock');
+    const ended = new Promise<void>((resolve) => {
+      host.runtime.watch(({ id, phase }) => {
+        if (id === stays.id && phase === 'ended') resolve();
+      });
+    });
+    process.kill(Number(readFileSync(lock, 'utf8')), 'SIGKILL');
+    await ended;
+    const { containers } = await host.runtime.list();
+    assert.deepEqual(
+      containers.map(({ id }) => id),
+      [stays.id],
+    );
+  },
+);

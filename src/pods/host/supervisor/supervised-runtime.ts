@@ -73,7 +73,9 @@ export class SupervisedRuntime implements ContainerRuntime {
 
   async removeSandbox(id: string): Promise<void> {
     await this.#call('removeSandbox', { id });
-    for (const [containerId, { sandbox }] of this.#lost) if (sandbox === id) this.#lost.delete(containerId);
+    for (const states of [this.#known, this.#lost]) {
+      for (const [containerId, { sandbox }] of states) if (sandbox === id) states.delete(containerId);
+    }
   }
 
   startContainer(spec: ContainerSpec): Promise<ContainerState> {

@@ -678,7 +678,8 @@ describe('a new agent', () => {
     assert.ok(host.runtime.calls.includes('start init 1'));
     assert.equal(host.state('web'), 'Running');
     assert.equal(host.status('web').restartCount, 1);
-    assert.equal(host.status('web').lastState?.terminated?.reason, 'ContainerStatusUnknown');
+    const { reason, finishedAt } = host.status('web').lastState?.terminated ?? {};
+    assert.deepEqual([reason, finishedAt], ['ContainerStatusUnknown', undefined]);
   });
 
   test('goes on with a deletion', async (t) => {

@@ -15,7 +15,7 @@ import {
   type PodFacts,
 } from './pod-facts.ts';
 import { backoffAfter, durationText } from './restart-backoff.ts';
-import { containerIdOf, type Run } from './runs.ts';
+import { containerIdOf, type Run, UNKNOWN } from './runs.ts';
 
 /** The pod is not to run any more. Without a phase: how its containers ended says which. */
 export interface Verdict {
@@ -150,7 +150,7 @@ function terminated(run: Run): NonNullable<ContainerStateReport['terminated']> {
     reason,
     ...(message === undefined ? {} : { message }),
     startedAt: timestamp(run.startedAt),
-    finishedAt: timestamp(at),
+    ...(reason === UNKNOWN ? {} : { finishedAt: timestamp(at) }),
     ...(containerID === undefined ? {} : { containerID }),
   };
 }

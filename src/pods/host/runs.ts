@@ -58,7 +58,7 @@ export function failedRun(
 export const lostRun = (run: Run): Run => ({
   ...run,
   past: true,
-  end: run.end ?? { at: run.startedAt, exitCode: LOST, reason: 'ContainerStatusUnknown', message: LOST_MESSAGE },
+  end: run.end ?? { at: run.startedAt, exitCode: LOST, reason: UNKNOWN, message: LOST_MESSAGE },
 });
 
 /** What the status of a pod remembers of a container that this host does not know. */
@@ -93,6 +93,8 @@ export const containerIdOf = (run: Run): string | undefined => (run.id === '' ? 
 const idOf = (containerId = ''): string =>
   containerId.startsWith(SCHEME) ? containerId.slice(SCHEME.length) : containerId;
 
+/** Nobody knows when it ended either. */
+export const UNKNOWN = 'ContainerStatusUnknown';
 /** As after KILL: nothing better is known. */
 const LOST = 137;
 const NOT_STARTED = 128;

@@ -1,4 +1,4 @@
-import { Service, type ServiceSpec } from '../../../src/api/core/service.ts';
+import { Service } from '../../../src/api/core/service.ts';
 import type { Kind } from '../../../src/api/kind.ts';
 import { IPAddressPool } from '../../../src/api/metallb.io/ip-address-pool.ts';
 import { AddressClaim } from '../../../src/api/netloom.io/address-claim.ts';
@@ -13,6 +13,7 @@ import type { Dice } from './dice.ts';
 import { drawNetworks, drawPool, NAMESPACES, POOL_NAMES, POOLS } from './networks.ts';
 import type { Sight } from './sight.ts';
 import type { Trace } from './trace.ts';
+import { drawClaim, drawIPSet, drawService, drawServiceWishes } from './wishes.ts';
 
 /** What people do besides the usual. */
 export interface Habits {
@@ -78,66 +79,26 @@ export class People {
 
   #createIPSet(namespace = this.#namespace(), name = `n${this.#dice.below(12)}`): void {
     const finalizers = this.#dice.oneIn(2) ? ['openstack.org/ipset'] : [];
-    const networks: NetworkRequest[] = [
-      { name: 'Storage', subnetName: 'subnet1', ...this.#fixedIP('172.18.0.', 8, 8) },
-    ];
-    if (this.#dice.oneIn(2)) networks.push({ name: 'tenant', subnetName: 'subnet1' });
-    if (this.#dice.oneIn(3)) networks.push({ name: 'Tenant', subnetName: 'subnet6' });
-    if (this.#dice.oneIn(2)) {
-      networks.push({ name: 'InternalApi', subnetName: 'subnet1', ...this.#fixedIP('172.17.0.', 80, 7) });
-    }
-    if (this.#dice.oneIn(4)) networks.push({ name: 'internalapi', subnetName: 'subnet6' });
-    const spec = { immutable: this.#dice.oneIn(4), networks };
-    this.#ask(`create IPSet ${namespace}/${name} ${textOf(networks)}`, () =>
+    const spec = drawIPSet(this.#dice);
+    this.#ask(`create IPSet ${namespace}/${name} ${textOf(spec.networks)}`, () =>
       this.#client.create(IPSet, { metadata: { namespace, name, finalizers }, spec }),
     );
   }
 
   #createClaim(namespace = this.#namespace(), name = `c${this.#dice.below(8)}`): void {
     const finalizers = this.#dice.oneIn(2) ? ['netloom.io/addressclaim'] : [];
-    const onHost = { host: `host-${this.#dice.below(3)}` };
-    const fixed = this.#fixedIP('172.18.0.', 8, 8).fixedIP;
-    const spec = this.#dice.oneIn(3)
-      ? { ...onHost, network: 'InternalApi', subnet: 'subnet1' }
-      : { ...onHost, network: 'storage', subnet: 'subnet1', ...(fixed === undefined ? {} : { address: fixed }) };
+    const spec = drawClaim(this.#dice);
     this.#ask(`create AddressClaim ${namespace}/${name} ${textOf(spec)}`, () =>
       this.#client.create(AddressClaim, { metadata: { namespace, name, finalizers }, spec }),
     );
   }
 
   #createService(namespace = this.#namespace(), name = `s${this.#dice.below(8)}`): void {
-    const annotations = this.#serviceWishes();
-    const spec = this.#serviceSpec();
+    const annotations = drawServiceWishes(this.#dice);
+    const spec = drawService(this.#dice);
     this.#ask(`create Service ${namespace}/${name} ${textOf({ annotations, spec })}`, () =>
       this.#client.create(Service, { metadata: { namespace, name, annotations }, spec }),
     );
-  }
-
-  #serviceWishes(): Record<string, string> {
-    const wishes: Record<string, string> = {};
-    const prefix = this.#dice.oneIn(3) ? 'metallb.universe.tf' : 'metallb.io';
-    if (this.#dice.oneIn(2)) wishes[`${prefix}/allow-shared-ip`] = this.#dice.pick(['a', 'b']) ?? '';
-    const asks = this.#dice.below(6);
-    if (asks === 0) wishes[`${prefix}/loadBalancerIPs`] = `172.17.0.${81 + this.#dice.below(6)}`;
-    else if (asks === 1) wishes[`${prefix}/address-pool`] = this.#dice.pick(['extra', 'internalapi', 'none']) ?? '';
-    return wishes;
-  }
-
-  #serviceSpec(): ServiceSpec {
-    const ports = [80, 443].filter(() => this.#dice.oneIn(2)).map((port) => ({ name: `p${port}`, port }));
-    const families = this.#dice.weighted<ServiceSpec>([
-      [5, {}],
-      [1, { ipFamilies: ['IPv6'] }],
-      [1, { ipFamilyPolicy: 'PreferDualStack' }],
-      [1, { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv6', 'IPv4'] }],
-    ]);
-    const local: ServiceSpec = { externalTrafficPolicy: 'Local', selector: { app: 'web' } };
-    return {
-      type: this.#dice.oneIn(8) ? 'ClusterIP' : 'LoadBalancer',
-      ports: ports.length > 0 ? ports : [{ name: 'dns', port: 53, protocol: 'UDP' }],
-      ...families,
-      ...(this.#dice.oneIn(6) ? local : {}),
-    };
   }
 
   #changeService(): void {
@@ -145,8 +106,8 @@ export class People {
     if (service === undefined) return;
     const { name, namespace, annotations: before = {} } = service.metadata;
     const ours = Object.entries(before).filter(([key]) => !/allow-shared-ip|loadBalancerIPs|address-pool/.test(key));
-    const annotations = { ...Object.fromEntries(ours), ...this.#serviceWishes() };
-    const spec = this.#serviceSpec();
+    const annotations = { ...Object.fromEntries(ours), ...drawServiceWishes(this.#dice) };
+    const spec = drawService(this.#dice);
     this.#ask(`change Service ${namespace}/${name} ${textOf({ annotations, spec })}`, () =>
       this.#client.update(Service, { ...service, metadata: { ...service.metadata, annotations }, spec }),
     );
@@ -257,10 +218,6 @@ export class People {
       )
       .finally(() => this.#asking.delete(asking));
     this.#asking.add(asking);
-  }
-
-  #fixedIP(start: string, from: number, count: number): { fixedIP?: string } {
-    return this.#dice.oneIn(5) ? { fixedIP: `${start}${from + this.#dice.below(count)}` } : {};
   }
 
   #any<T extends ApiObject>(kind: Kind<T>): T | undefined {

@@ -1,3 +1,4 @@
+import type { Address } from '../api/address.ts';
 import { type Service, Service as Services } from '../api/core/service.ts';
 import { L2Advertisement } from '../api/metallb.io/l2-advertisement.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
@@ -93,12 +94,13 @@ export class Allocator {
       applicant?.isTold === true && decide(applicant, stock).isTakenAway;
     // A pool that we have not heard of yet is no reason to take an address away.
     const mayTakeAway = [...cases.values()].some(losesSomething) && (await this.#office.knowsThePools(context));
+    const gone = await this.#goneAmong(services, context.client);
     // From here on until all is being written nobody may come in between.
     for (const service of [...services].sort(holdersFirst)) {
       const found = cases.get(service);
       if (found?.applicant === undefined) continue;
       found.decision = decide(found.applicant, stock);
-      found.isPremature = found.decision.isTakenAway && !mayTakeAway;
+      found.isPremature = (found.decision.isTakenAway && !mayTakeAway) || gone.has(service);
       if (found.isPremature) continue;
       const { addresses, pool } = found.decision;
       const before = addresses.map((address) => stock.register.at(address));
@@ -115,13 +117,29 @@ export class Allocator {
     return { cases, failures: await writeRegister(stock.register, context.client) };
   }
 
+  /**
+   * Of those that say to have what is not on record for them, those that the server does not have any more: whoever knew that before us has
+   * given it back, and we would put it on record and he give it back without end.
+   */
+  async #goneAmong(services: readonly Service[], client: Context['client']): Promise<ReadonlySet<Service>> {
+    const { register } = this.#office;
+    const isRecorded = (address: Address, { metadata }: Service): boolean =>
+      register.at(address)?.users.some(({ uid }) => uid === metadata.uid) === true;
+    const suspects = services.filter((one) => !ingressOf(one).every((address) => isRecorded(address, one)));
+    const gone = suspects.map(async (service) => {
+      const { name, namespace } = refOf(service);
+      return (await client.get(Services, name, namespace))?.metadata.uid === service.metadata.uid ? [] : [service];
+    });
+    return new Set((await Promise.all(gone)).flat());
+  }
+
   async #serve(services: readonly Service[], context: Context): Promise<ServiceOutcome[]> {
     const { register } = this.#office;
     const { cases, failures } = await this.#record(services, context);
     return Promise.all(
       services.map(async (service) => {
         const found = cases.get(service) ?? this.#caseOf(service, context);
-        if (found.isPremature) return wait<NonNullable<Service['status']>>({ after: CATCH_UP });
+        if (found.isPremature) return wait<NonNullable<Service['status']>>({ after: LATER });
         const blocks = found.decision.addresses.map((address) => register.blockOf(address));
         const failure = blocks.map((block) => failures.get(block)).find((error) => error !== undefined);
         if (failure !== undefined) return failed(failure);
@@ -302,3 +320,5 @@ const NOTHING: Decision = {
 
 /** Until what the server told us in passing has reached the caches as well. */
 const CATCH_UP = 100;
+/** Until a cache that is behind has been told as well: it may take long, and whatever arrives wakes us before. */
+const LATER = 1_000;

@@ -9,6 +9,7 @@ import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { NetConfig, type NetConfigSubnet } from '../api/network.openstack.org/netconfig.ts';
 import { Event } from '../runtime/builtin.ts';
 import { Manager } from '../runtime/manager.ts';
+import type { Transport } from '../runtime/transport.ts';
 import { POOL_NAMESPACE, type VipsOptions, vipsControllers } from './index.ts';
 
 export const NAMESPACE = 'openstack';
@@ -33,10 +34,12 @@ export class Lab {
     this.world = world({ seed, kinds, level: 'error' });
   }
 
-  async start(faults: Partial<Faults> = {}, options: VipsOptions = {}): Promise<Manager> {
+  /** `deafTo`: what is in the path of watches that fall silent as soon as they have begun. */
+  async start(faults: Partial<Faults> = {}, options: VipsOptions = {}, deafTo?: string): Promise<Manager> {
     const { api, clock, log } = this.world;
+    const transport = api.transport({ ...noFaults, ...faults });
     const manager = new Manager({
-      transport: api.transport({ ...noFaults, ...faults }),
+      transport: deafTo === undefined ? transport : deaf(transport, deafTo),
       controllers: vipsControllers(options),
       system: clock,
       log,
@@ -165,3 +168,10 @@ export class Lab {
     await Promise.all(this.managers.map((manager) => this.world.clock.run(manager.stop({ within: 1_000 }))));
   }
 }
+
+const deaf = (transport: Transport, path: string): Transport => ({
+  request: (request) => transport.request(request),
+  stream: async function* (request) {
+    for await (const line of transport.stream(request)) if (!request.path.includes(path)) yield line;
+  },
+});

@@ -814,6 +814,20 @@ describe('hosts and Services on one network', () => {
   });
 });
 
+describe('two leaders, one of whom does not hear of Services any more', () => {
+  it('do not give back and put on record without end what a Service had that is gone', async () => {
+    const lab = await small();
+    await lab.service('a');
+    await lab.start({}, {}, '/services?');
+    const before = lab.writes();
+    await lab.delete('a');
+    await lab.settle(60_000);
+    assert.deepEqual(lab.held(), []);
+    assert.ok(lab.writes() - before < 10, `${lab.writes() - before} writes`);
+    await lab.stop();
+  });
+});
+
 describe('what another leader has left behind for a Service', () => {
   it('is given back when the Service has been told another address', async () => {
     const lab = await small();

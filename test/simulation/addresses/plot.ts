@@ -14,13 +14,17 @@ export interface Plot {
   readonly legacy: boolean;
   /** Whether NetConfigs are changed only, and never deleted. */
   readonly netConfigsStay: boolean;
+  /** By how many milliseconds the clocks of processes differ from that of the server, one way or the other. */
+  readonly skew: number;
   /** Who is at work when everything becomes quiet. */
   readonly ending: 'as it is' | 'one is left' | 'another one';
   /** Whether connections that went silent are noticed at once in the end, or only when their time is up. */
   readonly mended: boolean;
 }
 
-export const drawPlot = (dice: Dice): Plot => ({
+/** In every fourth seed clocks are wrong. */
+export const drawPlot = (dice: Dice, seed: number): Plot => ({
+  skew: seed % 4 === 0 ? 2_000 : 0,
   admission: !dice.oneIn(3),
   coolDown: dice.oneIn(2) ? 0 : 20_000,
   weather: dice.weighted([

@@ -1,6 +1,7 @@
 import { ipamControllers } from '../../../src/ipam/index.ts';
 import type { Cancel, Clock, System } from '../../../src/runtime/clock.ts';
 import { Manager } from '../../../src/runtime/manager.ts';
+import { skewed } from '../../../src/runtime/simulated-clock.ts';
 import type { Transport } from '../../../src/runtime/transport.ts';
 import { vipsControllers } from '../../../src/vips/index.ts';
 import type { SimulatedApi } from '../api.ts';
@@ -13,6 +14,8 @@ export interface ProcessOptions {
   readonly name: string;
   readonly faults: Faults;
   readonly coolDown: number;
+  /** By how many milliseconds its clock is ahead. */
+  readonly ahead: number;
   readonly sabotage: Sabotage | undefined;
 }
 
@@ -27,10 +30,10 @@ export class Process {
   readonly #life: Life;
   readonly #died = Promise.withResolvers<void>();
 
-  constructor({ world: { api, clock, log }, name, faults, coolDown, sabotage }: ProcessOptions) {
+  constructor({ world: { api, clock, log }, name, faults, coolDown, ahead, sabotage }: ProcessOptions) {
     this.name = name;
     this.transport = api.transport(faults, name);
-    this.#life = new Life(clock);
+    this.#life = new Life(skewed(clock, { ahead }));
     this.#manager = new Manager({
       transport: sabotage?.(this.transport, api) ?? this.transport,
       controllers: [...ipamControllers({ coolDown }), ...vipsControllers()],

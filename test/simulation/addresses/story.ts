@@ -54,7 +54,7 @@ const KINDS = [
 export async function tellStory({ seed, steps, sabotage }: StoryOptions): Promise<Story> {
   // People do the same whatever the network does.
   const dice = new Dice(new SeededChance(Math.imul(seed, 0x9e3779b1)));
-  const plot = drawPlot(dice);
+  const plot = drawPlot(dice, seed);
   const admission = plot.admission ? [...ipamAdmission, ...vipsAdmission()] : [];
   const one = world({ seed, kinds: KINDS, level: 'error', admission });
   const trace = new Trace(one.clock);

@@ -67,9 +67,11 @@ export class Trouble {
     this.#started += 1;
     const name = `leader-${this.#started}`;
     this.#trace.note(name, 'starts');
-    const { coolDown, weather } = this.#plot;
+    const { coolDown, skew, weather } = this.#plot;
     const faults = this.#isOver ? quiet : weathers[weather];
-    this.#processes.add(new Process({ world: this.#world, name, faults, coolDown, sabotage: this.#sabotage }));
+    // One is behind, the next one right, the one after that ahead.
+    const ahead = ((this.#started % 3) - 1) * skew;
+    this.#processes.add(new Process({ world: this.#world, name, faults, coolDown, ahead, sabotage: this.#sabotage }));
   }
 
   /** Whoever is gone is replaced after a while. */

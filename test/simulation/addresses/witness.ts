@@ -22,6 +22,7 @@ export class Witness {
   readonly #books: Books;
   readonly #clock: Clock;
   readonly #coolDown: number;
+  readonly #skew: number;
   /** UIDs of those who were told an address before there was a record of it. */
   readonly #legacy: ReadonlySet<string>;
   readonly #netConfigsStay: boolean;
@@ -35,12 +36,14 @@ export class Witness {
     books: Books;
     clock: Clock;
     coolDown: number;
+    skew: number;
     legacy: ReadonlySet<string>;
     netConfigsStay: boolean;
   }) {
     this.#books = options.books;
     this.#clock = options.clock;
     this.#coolDown = options.coolDown;
+    this.#skew = options.skew;
     this.#legacy = options.legacy;
     this.#netConfigsStay = options.netConfigsStay;
   }
@@ -110,7 +113,7 @@ export class Witness {
     const who = now === undefined ? 'nobody' : `${now.holder.kind} ${now.holder.name}`;
     if (old.coolsUntil === undefined)
       this.#fault(`${address} of ${old.holder.name} is that of ${who} without having cooled down`);
-    else if (Date.parse(old.coolsUntil) > this.#clock.now())
+    else if (Date.parse(old.coolsUntil) > this.#clock.now() + this.#skew)
       this.#fault(`${address} is that of ${who} before ${old.coolsUntil}`);
   }
 

@@ -146,7 +146,9 @@ function allotment(
     (wanted) => couldServe(space, wanted) && waiting.ahead(applicant, wanted, present) === undefined,
   );
   const isDoubtful = lacking.some(({ subnet: { network, definition } }) =>
-    applicant.told.some((entry) => sameName(entry.network, network.name) && sameName(entry.subnet, definition.name)),
+    applicant.told.entries.some(
+      (entry) => sameName(entry.network, network.name) && sameName(entry.subnet, definition.name),
+    ),
   );
   return { reserved, undecided, problems, error, surplus, isDoubtful, mayAskAgain };
 }

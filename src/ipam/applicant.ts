@@ -5,6 +5,7 @@ import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.t
 import type { Reservation, ReservationEntry } from '../api/network.openstack.org/reservation.ts';
 import type { ApiObject } from '../api/object.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
+import { isObserved } from '../runtime/status.ts';
 import { isFor } from './reservation.ts';
 
 /** Somebody who is to have addresses, of whichever kind. */
@@ -15,8 +16,8 @@ export interface Applicant {
   readonly created: string;
   readonly requests: readonly NetworkRequest[];
   readonly promises: Promises;
-  /** Where its status says that it has an address. */
-  readonly told: readonly Pick<ReservationEntry, 'network' | 'subnet'>[];
+  /** What its status says that it has; `areOwn`: as an answer to what it asks for now. */
+  readonly told: Promises;
   /** The UID of an object whose addresses it takes over. */
   readonly heirOf?: string;
 }
@@ -39,7 +40,7 @@ export function ipSetApplicant(ipSet: IPSet, reservation: Reservation | undefine
       areOwn: reservation !== undefined && isFor(reservation, ipSet),
       entries: Object.values(reservation?.spec.reservation ?? {}),
     },
-    told: ipSet.status?.reservations ?? [],
+    told: { areOwn: isObserved(ipSet), entries: ipSet.status?.reservations ?? [] },
     // A Reservation that was there before its IPSet held the addresses itself.
     ...(reservation === undefined ? {} : { heirOf: reservation.metadata.uid }),
   };
@@ -47,14 +48,14 @@ export function ipSetApplicant(ipSet: IPSet, reservation: Reservation | undefine
 
 /** What a claim has been told is promised to it: its status is written under the version of the object. */
 export function claimApplicant(claim: AddressClaim): Applicant {
-  const entries = promisedTo(claim);
+  const promises = { areOwn: true, entries: promisedTo(claim) };
   return {
     holder: claimHolder(claim),
     ref: refOf(claim),
     created: claim.metadata.creationTimestamp,
     requests: [requestIn(claim)],
-    promises: { areOwn: true, entries },
-    told: entries,
+    promises,
+    told: promises,
   };
 }
 

@@ -39,6 +39,11 @@ export class Subnet {
     return this.#nexthops.some((nexthop) => nexthop.equals(address));
   }
 
+  /** Whether somebody else's way leads through the address. */
+  isRouter(address: Address): boolean {
+    return this.gateway?.equals(address) === true || this.isNexthop(address);
+  }
+
   /** Whether nobody may have the address, not even by asking for it. */
   excludes({ value }: Address): boolean {
     return this.#excluded.has(value);

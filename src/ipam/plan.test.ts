@@ -33,7 +33,7 @@ const netConfig: NetConfig = {
     networks: [
       network({
         subnets: [
-          subnet({ excludeAddresses: ['172.18.0.99'] }),
+          subnet({ gateway: '172.18.0.1', excludeAddresses: ['172.18.0.99'] }),
           subnet({ name: 'subnet6', cidr: 'fd00::/64', allocationRanges: [{ start: 'fd00::1', end: 'fd00::9' }] }),
         ],
       }),
@@ -114,6 +114,30 @@ describe('the plan for an IPSet', () => {
     assert.deepEqual(planned(ipSet({ ...any, fixedIP: '172.18.0.5' }), { reserved }).goals, ['fixed 172.18.0.5']);
     const excluded = reservation('another', { Storage: '172.18.0.99' });
     assert.deepEqual(planned(ipSet(any), { reserved: excluded }).goals, ['any']);
+  });
+
+  it('is what its status says, when neither a promise nor a record is known', () => {
+    const entry = { network: 'Storage', subnet: 'subnet1', address: '172.18.0.20' };
+    const told = (observedGeneration: number): IPSet => ({
+      ...ipSet(any),
+      metadata: { ...metadata('a', 'uid'), generation: 2 },
+      status: { observedGeneration, reservations: [entry] },
+    });
+    assert.deepEqual(planned(told(2)).goals, ['promised 172.18.0.20']);
+    // It may have stopped asking for it, and begun again.
+    assert.deepEqual(planned(told(1)).goals, ['wished 172.18.0.20']);
+    assert.deepEqual(planned(told(2), { holdings: [holding('172.18.0.21')] }).goals, ['held 172.18.0.21']);
+    const reserved = reservation('uid', { Storage: '172.18.0.22' });
+    assert.deepEqual(planned(told(2), { reserved }).goals, ['promised 172.18.0.22']);
+    assert.deepEqual(planned(told(2), { reserved: reservation('another', { Storage: '172.18.0.22' }) }).goals, [
+      'promised 172.18.0.20',
+    ]);
+  });
+
+  it('is not the gateway because an earlier object of its name had asked for that', () => {
+    assert.deepEqual(planned(ipSet(any), { reserved: reservation('another', { Storage: '172.18.0.1' }) }).goals, [
+      'any',
+    ]);
   });
 
   it('tells two families of one network apart, in whatever order they are asked for', () => {

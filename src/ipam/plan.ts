@@ -2,11 +2,11 @@ import { Address } from '../api/address.ts';
 import type { NetworkRequest } from '../api/network.openstack.org/ipset.ts';
 import { sameName } from '../api/network.openstack.org/shapes.ts';
 import type { Holding } from '../ledger/space.ts';
-import type { Applicant } from './applicant.ts';
+import type { Applicant, Promises } from './applicant.ts';
 import type { Networks, Subnet } from './networks.ts';
 
 /** What there is to be known about an applicant when its addresses are decided. */
-export interface Situation extends Pick<Applicant, 'requests' | 'promises'> {
+export interface Situation extends Pick<Applicant, 'requests' | 'promises' | 'told'> {
   readonly networks: Networks;
   /** What the ledger has on record for it. */
   readonly holdings: readonly Holding[];
@@ -37,10 +37,10 @@ export type Goal =
 
 /**
  * An address stays for as long as its holder lives: whatever the NetConfig says by now, what is promised to it in writing
- * comes first, then what the ledger has for it, then what it asks for.
+ * comes first, then what the ledger has for it, what its status says, and then what it asks for.
  */
-export function plan({ requests, networks, holdings, promises }: Situation): Plan {
-  const rights = rightsOf({ holdings, promises });
+export function plan({ requests, networks, holdings, promises, told }: Situation): Plan {
+  const rights = rightsOf({ holdings, promises, told });
   const subnets = requests.map(({ name, subnetName }) => networks.find(name, subnetName));
   const matched = match(requests, subnets, rights);
   const entries = requests.map((request, i): PlanEntry => {
@@ -69,17 +69,26 @@ interface Right {
   readonly subnet: string;
 }
 
-/** The strongest first. What was held twice for a network in a race is decided by the promise, which only one can write. */
-function rightsOf({ holdings, promises: { areOwn, entries } }: Pick<Situation, 'holdings' | 'promises'>): Right[] {
+/**
+ * The strongest first. What was held twice for a network in a race is decided by the promise, which only one can write. What the status says
+ * counts where neither is known: a promise may have been deleted, and what is held be on its way to us.
+ */
+function rightsOf({ holdings, promises, told }: Pick<Situation, 'holdings' | 'promises' | 'told'>): Right[] {
   const held = holdings.map(({ address, network, subnet }): Right => ({ by: 'held', address, network, subnet }));
-  const promised = entries.flatMap(({ address: text, network, subnet }): Right[] => {
+  const promised = inWriting(promises, held);
+  const known = promises.areOwn ? [...promised, ...held] : [...held, ...promised];
+  const said = inWriting(told, known).filter((right) => !known.includes(right));
+  return promises.areOwn ? [...known, ...said] : [...held, ...said, ...promised];
+}
+
+/** Those that are in writing; what is known of an address already stays what it is. */
+const inWriting = ({ areOwn, entries }: Promises, known: readonly Right[]): Right[] =>
+  entries.flatMap(({ address: text, network, subnet }): Right[] => {
     const address = Address.parse(text);
     if (address === undefined) return [];
-    const onRecord = held.find((right) => right.address.equals(address));
-    return [onRecord ?? { by: areOwn ? 'promised' : 'wished', address, network, subnet }];
+    const before = known.find((right) => right.address.equals(address));
+    return [before ?? { by: areOwn ? 'promised' : 'wished', address, network, subnet }];
   });
-  return areOwn ? [...promised, ...held] : [...held, ...promised];
-}
 
 /** Gives each request at most one right: first where network and subnet agree, then where the network and the family do. */
 function match(
@@ -108,7 +117,7 @@ function match(
 
 /** A wish must not overrule what is asked for, nor the NetConfig. */
 const grants = (address: Address, { fixedIP }: NetworkRequest, subnet: Subnet): boolean =>
-  fixedIP === undefined && subnet.prefix.contains(address) && !subnet.excludes(address);
+  fixedIP === undefined && subnet.prefix.contains(address) && !subnet.excludes(address) && !subnet.isRouter(address);
 
 function goalOf({ fixedIP }: NetworkRequest, subnet: Subnet): Goal {
   if (fixedIP === undefined) return { is: 'any', subnet };

@@ -8,7 +8,9 @@ export const DEFAULT_SELECTOR = 'dnsdata';
 
 const hostShape = object({
   ip: string({ description: 'The address that the names stand for.' }),
-  hostnames: list(string(), { description: 'The names; the first one is the answer to a reverse lookup.' }),
+  hostnames: list(string(), {
+    description: 'The names; the first of them by the alphabet is the answer to a reverse lookup.',
+  }),
 });
 
 const specShape = object({

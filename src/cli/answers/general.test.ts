@@ -153,3 +153,32 @@ test('what others have written cannot tear lines apart or speak to the terminal'
   const text = explainText(explain(plain({}, { conditions })), NOW);
   assert.match(text, /^ {2}Ready does not hold: one \[2Jtwo$/m);
 });
+
+test('a namespace that is going names what it still has in it', () => {
+  const message = 'Some resources are remaining: configmaps has 1 resource instances';
+  const namespace = {
+    ...plain({ deletionTimestamp: before(9) }),
+    kind: 'Namespace',
+    status: {
+      conditions: [
+        { type: 'NamespaceContentRemaining', status: 'True', message, lastTransitionTime: before(9) },
+        { type: 'NamespaceDeletionContentFailure', status: 'False', message: 'ok', lastTransitionTime: before(9) },
+      ],
+    },
+  };
+  const [finding] = explain(namespace, { needsController: false }).findings;
+  assert.match(finding?.says ?? '', /and stays until everything in it is gone$/);
+  assert.deepEqual(
+    finding?.because.map(({ says }) => says),
+    [message],
+  );
+});
+
+test('a finalizer of ours that waits for others is no reason to call for controllers', () => {
+  const going = plain({ deletionTimestamp: before(600), finalizers: ['netloom.io/addresses-in-use'] });
+  const [finding] = explain(going, { needsController: false }).findings;
+  assert.deepEqual(
+    finding?.because.map(({ severity, says }) => `${severity}: ${says}`),
+    ['note: netloom.io/addresses-in-use goes once no Service has an address of it any more'],
+  );
+});

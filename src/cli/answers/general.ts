@@ -1,3 +1,4 @@
+import { Namespace } from '../../api/core/namespace.ts';
 import type { ApiObject, OwnerReference } from '../../api/object.ts';
 import { ago } from './ago.ts';
 import { called, conditionsOf, type Finding, type Named, named, note, problem, readyOf, statusOf } from './finding.ts';
@@ -55,6 +56,10 @@ export function deletion({ object, now }: Pick<GeneralFacts, 'object' | 'now'>):
   if (deletionTimestamp === undefined) return [];
   const about = named(object);
   const since = `${called(about)} is being deleted since ${deletionTimestamp} (${ago(deletionTimestamp, now)})`;
+  const remaining = contentOf(object);
+  if (remaining.length > 0) {
+    return [problem(about, `${since}, and stays until everything in it is gone`, { because: remaining })];
+  }
   if (finalizers.length === 0) return [problem(about, `${since}, and is about to go`)];
   return [
     problem(about, `${since}, and stays until its finalizers are gone: ${finalizers.join(', ')}`, {
@@ -64,6 +69,18 @@ export function deletion({ object, now }: Pick<GeneralFacts, 'object' | 'now'>):
     }),
   ];
 }
+
+/** What a namespace still has in it, in the words of who empties it. */
+const contentOf = (object: ApiObject): Finding[] =>
+  object.kind !== Namespace.kind
+    ? []
+    : conditionsOf(object)
+        .filter(({ status, message }) => status === 'True' && message !== undefined)
+        .map(({ message = '' }) =>
+          problem(named(object), message, {
+            remedies: [`see what holds the objects that remain: netloom explain KIND/NAME -n ${object.metadata.name}`],
+          }),
+        );
 
 function heldBy(about: Named, finalizer: string, place: number, waited: number): Finding {
   const own = OWN_FINALIZERS.get(finalizer);

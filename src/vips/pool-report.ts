@@ -135,9 +135,10 @@ function fullness({ nearlyFull }: PoolFacts, counts: Readonly<Record<Family, Cou
   const full = own.filter(({ available }) => available === 0);
   const near = own.filter(({ capacity, taken }) => taken >= Math.ceil(Number(capacity) * nearlyFull));
   const say = (type: string, which: readonly Counts[], otherwise: string): Statement => {
-    const texts = which.map(
-      ({ family, taken, capacity }) => `${taken} of ${capacity} IPv${family} addresses are in use`,
-    );
+    const texts = which.map(({ family, taken, assigned, capacity }) => {
+      const others = taken > assigned ? ` (${taken - assigned} by hosts or as routers)` : '';
+      return `${taken} of ${capacity} IPv${family} addresses are in use${others}`;
+    });
     if (texts.length === 0) return { type, status: 'False', reason: 'Room', message: otherwise };
     return {
       type,

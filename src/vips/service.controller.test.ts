@@ -783,6 +783,8 @@ describe('hosts and Services on one network', () => {
     await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250', { gateway: '172.17.0.1', routes: [nexthop] });
     assert.equal(await lab.service('a'), '172.17.0.3');
     assert.equal(await lab.service('b'), '');
+    const full = lab.findPool('internalapi').status?.conditions?.find(({ type }) => type === 'Full')?.message;
+    assert.match(full ?? '', /^3 of 3 IPv4 addresses are in use \(2 by hosts or as routers\); add addresses/);
     assert.equal(await lab.service('router', { annotations: { [IPS]: '172.17.0.2' } }), '172.17.0.2');
     await lab.pool('internalapi', { addresses: ['172.17.0.1-172.17.0.3', '10.9.9.9/32'] });
     assert.equal(lab.addresses('b'), '10.9.9.9');

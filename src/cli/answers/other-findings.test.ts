@@ -118,6 +118,9 @@ test('a Service without an address says which pool or address is the reason', ()
   ]);
   const full = { ...pool('vips', ['172.17.0.80/31']), status: { availableIPv4: 0, availableIPv6: 0 } };
   assert.deepEqual(services({ pools: [full] }), ['problem: every pool is full: vips']);
+  assert.deepEqual(services({ service: service({ 'metallb.io/address-pool': 'vips' }), pools: [full] }), [
+    'problem: pool vips, which it asks for, is full',
+  ]);
   assert.deepEqual(services({ warning: 'Failed to allocate IP' }), ['problem: Failed to allocate IP']);
 });
 

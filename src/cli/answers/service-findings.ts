@@ -4,7 +4,7 @@ import { namedRanges } from '../../api/metallb.io/address-ranges.ts';
 import type { IPAddressPool } from '../../api/metallb.io/ip-address-pool.ts';
 import type { AddressBlock } from '../../api/netloom.io/address-block.ts';
 import { suggestion } from '../nearest.ts';
-import { called, type Finding, named, note, problem, readyOf } from './finding.ts';
+import { called, conditionsOf, type Finding, named, note, problem, readyOf } from './finding.ts';
 import { nameOf } from './holder.ts';
 
 export interface ServiceFacts {
@@ -57,9 +57,7 @@ export function serviceFindings(facts: ServiceFacts): Finding[] {
   const asked = requestedBy(service).flatMap((text) => requestFinding(text, facts));
   const findings = [...poolFinding(facts), ...asked];
   if (findings.length > 0) return findings;
-  const full = pools.filter(
-    ({ status }) => status !== undefined && (status.availableIPv4 ?? 0) === 0 && (status.availableIPv6 ?? 0) === 0,
-  );
+  const full = pools.filter(isFull);
   if (full.length === pools.length) {
     const names = full.map(({ metadata }) => metadata.name).join(', ');
     return [
@@ -81,13 +79,30 @@ function troubledPool({ service, pools }: ServiceFacts): Finding[] {
 
 function poolFinding({ service, pools }: ServiceFacts): Finding[] {
   const wanted = annotation(service.metadata.annotations, 'address-pool');
-  if (wanted === undefined || pools.some(({ metadata }) => metadata.name === wanted)) return [];
+  if (wanted === undefined) return [];
+  const pool = pools.find(({ metadata }) => metadata.name === wanted);
+  if (pool !== undefined) return isFull(pool) ? [fullPool(pool)] : [];
   const names = pools.map(({ metadata }) => metadata.name);
   return [
     problem(named(service), `it asks for pool "${wanted}", which does not exist.${suggestion(wanted, names)}`, {
       remedies: [`ask for one of the pools ${names.join(', ')}, or create ${wanted}`],
     }),
   ];
+}
+
+const isFull = ({ status }: IPAddressPool): boolean =>
+  status !== undefined && (status.availableIPv4 ?? 0) === 0 && (status.availableIPv6 ?? 0) === 0;
+
+function fullPool(pool: IPAddressPool): Finding {
+  const about = named(pool);
+  const said = conditionsOf(pool).find(({ type, status }) => type === 'Full' && status === 'True')?.message;
+  return problem(about, `pool ${about.name}, which it asks for, is full${said === undefined ? '' : `: ${said}`}`, {
+    remedies: [
+      `add addresses to pool ${about.name}`,
+      'ask for another pool',
+      `delete a Service that has one (netloom explain ipaddresspool/${about.name} -n ${about.namespace})`,
+    ],
+  });
 }
 
 function requestFinding(text: string, { service, pools, blocks, warning }: ServiceFacts): Finding[] {

@@ -66,6 +66,12 @@ const servicePartShape: Shape<ServicePart> = {
       sessionAffinity: { type: 'string' },
       loadBalancerSourceRanges: { type: 'array', items: { type: 'string' } },
       externalName: { type: 'string' },
+      sessionAffinityConfig: {
+        type: 'object',
+        properties: {
+          clientIP: { type: 'object', properties: { timeoutSeconds: { type: 'integer', format: 'int32' } } },
+        },
+      },
       externalTrafficPolicy: { type: 'string' },
       ipFamilyPolicy: { type: 'string' },
       loadBalancerClass: { type: 'string' },

@@ -7,6 +7,7 @@ import { done } from '../runtime/outcome.ts';
 import { keyOfObject, type Ref, refOf } from '../runtime/ref.ts';
 import { hostsOf, MOST_IN_ONE, PARTS, partName, partOf } from './ipset-names.ts';
 import { byController } from './names.ts';
+import { isTaken } from './ownership.ts';
 
 /** Names the addresses of IPSets for each DNSMasq of their namespace. */
 export const ipSetNames = (): Controller => ({
@@ -70,7 +71,7 @@ const ALL: ReadonlySet<number> = new Set(Array.from({ length: PARTS }, (_, part)
 async function nameAll(
   object: DNSMasq,
   changed: readonly number[],
-  { caches, children, client }: Context,
+  { caches, children, client, events }: Context,
 ): Promise<void> {
   const { name, namespace = '' } = object.metadata;
   const { dnsDataLabelSelectorValue } = object.spec;
@@ -86,7 +87,8 @@ async function nameAll(
     if (hosts.length === 0 && !ours.has(dataName)) return;
     const metadata = { name: dataName, namespace };
     if (hosts.length === 0) await client.delete(DNSData, metadata);
-    else await children.apply(DNSData, { metadata, spec: { dnsDataLabelSelectorValue, hosts } }, object);
+    else if (!isTaken(object, metadata, { caches, events }))
+      await children.apply(DNSData, { metadata, spec: { dnsDataLabelSelectorValue, hosts } }, object);
   };
   const isCut = ours.has(whole) ? false : [...ours].some((each) => each.startsWith(`${whole}-`));
   const all = ipSets.list(namespace);

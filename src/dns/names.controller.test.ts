@@ -4,6 +4,7 @@ import { Service } from '../api/core/service.ts';
 import { DNSData } from '../api/network.openstack.org/dnsdata.ts';
 import { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import { IPSet, type ReservedAddress } from '../api/network.openstack.org/ipset.ts';
+import { Event } from '../runtime/builtin.ts';
 import { Lab, NAMESPACE } from './dns.fixture.ts';
 import { MOST_IN_ONE, PARTS } from './ipset-names.ts';
 
@@ -53,6 +54,25 @@ describe('names of Services', () => {
     assert.deepEqual(hostsIn(lab, 'dns2-svc'), hosts);
     assert.equal(lab.find(DNSData, 'dns-svc').spec.dnsDataLabelSelectorValue, 'one');
     assert.equal(lab.find(DNSData, 'dns-svc').metadata.ownerReferences?.[0]?.kind, 'DNSMasq');
+    await lab.stop();
+  });
+
+  it('do not overwrite a DNSData of somebody who has their name for it', async () => {
+    const lab = new Lab();
+    await lab.start();
+    const theirs = [{ ip: '10.0.0.1', hostnames: ['precious.example.com'] }];
+    await lab.dnsData('dns-svc', theirs);
+    await lab.dnsData('dns-ipsets', theirs);
+    await lab.dnsMasq('dns');
+    await service(lab, 'nova', 'nova-internal.openstack.svc', '172.17.0.9');
+    await ipSet(lab, 'a', [reservation()]);
+    await lab.settle();
+    assert.deepEqual([hostsIn(lab, 'dns-svc'), hostsIn(lab, 'dns-ipsets')], [theirs, theirs]);
+    const said = lab.all(Event).filter(({ reason }) => reason === 'NamesNotServed');
+    assert.deepEqual(said.map(({ message }) => message?.split(' ').slice(0, 4).join(' ')).sort(), [
+      'DNSData dns-ipsets is there',
+      'DNSData dns-svc is there',
+    ]);
     await lab.stop();
   });
 

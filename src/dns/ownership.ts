@@ -1,4 +1,8 @@
+import { DNSData } from '../api/network.openstack.org/dnsdata.ts';
+import type { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import type { ApiObject } from '../api/object.ts';
+import type { Context } from '../runtime/controller.ts';
+import type { Ref } from '../runtime/ref.ts';
 import { labelsOf } from './names.ts';
 
 /**
@@ -17,4 +21,12 @@ export function somebodyElses(owner: ApiObject, found: ApiObject | undefined): s
   const { 'dnsmasq.openstack.org/name': name } = labelsOf(owner);
   if (controller !== undefined || labels['dnsmasq.openstack.org/name'] === name) return undefined;
   return 'is there already and is not ours: delete it, or choose another name';
+}
+
+/** Whether the DNSData that we would write for a DNSMasq is somebody else's, who is told so. */
+export function isTaken(dnsMasq: DNSMasq, ref: Ref, { caches, events }: Pick<Context, 'caches' | 'events'>): boolean {
+  const holder = somebodyElses(dnsMasq, caches.of(DNSData).get(ref));
+  if (holder === undefined) return false;
+  events.warning(dnsMasq, 'NamesNotServed', `DNSData ${ref.name} ${holder}`);
+  return true;
 }

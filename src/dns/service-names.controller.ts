@@ -4,9 +4,10 @@ import { DNSData, type DNSHost } from '../api/network.openstack.org/dnsdata.ts';
 import { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import type { Caches } from '../runtime/cache.ts';
 import { type Controller, controller } from '../runtime/controller.ts';
-import { done } from '../runtime/outcome.ts';
+import { done, wait } from '../runtime/outcome.ts';
 import { refOf } from '../runtime/ref.ts';
 import { HOST_NAME_ANNOTATION } from './names.ts';
+import { isTaken } from './ownership.ts';
 
 /** Names the addresses of annotated Services for each DNSMasq of their namespace. */
 export const serviceNames = (): Controller =>
@@ -23,12 +24,13 @@ export const serviceNames = (): Controller =>
             : caches.of(DNSMasq).list(metadata.namespace).map(refOf),
       },
     ],
-    async reconcile(object, { caches, children }) {
+    async reconcile(object, { caches, children, events }) {
       if (object.metadata.deletionTimestamp !== undefined) return done();
       const { name, namespace = '' } = object.metadata;
       const hosts = namedHosts(caches.of(Service).by(annotated, namespace));
       const { dnsDataLabelSelectorValue } = object.spec;
       const metadata = { name: `${name}-svc`, namespace };
+      if (isTaken(object, metadata, { caches, events })) return wait();
       await children.apply(DNSData, { metadata, spec: { dnsDataLabelSelectorValue, hosts } }, object);
       return done();
     },

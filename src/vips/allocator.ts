@@ -90,10 +90,13 @@ export class Allocator {
     const stock = { pools: this.#office.pools(context.caches), register, underlay };
     const now = context.system.now();
     const cases = new Map(services.map((service) => [service, this.#caseOf(service, context)]));
-    const losesSomething = ({ applicant }: Case): boolean =>
-      applicant?.isTold === true && decide(applicant, stock).isTakenAway;
-    // A pool that we have not heard of yet is no reason to take an address away.
-    const mayTakeAway = [...cases.values()].some(losesSomething) && (await this.#office.knowsThePools(context));
+    const losers = [...cases.values()].flatMap(({ applicant }) =>
+      applicant?.isTold === true && decide(applicant, stock).isTakenAway ? [applicant] : [],
+    );
+    // A pool that we have not heard of yet is no reason to take an address away, nor is somebody who has given it back.
+    const mayTakeAway = losers.length > 0 && (await this.#office.knowsThePools(context));
+    const lost = mayTakeAway ? losers.flatMap(({ current }) => current) : [];
+    if (lost.length > 0) await this.#office.lookUp(lost, context);
     const gone = await this.#goneAmong(services, context.client);
     // From here on until all is being written nobody may come in between.
     for (const service of [...services].sort(holdersFirst)) {

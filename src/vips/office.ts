@@ -1,6 +1,6 @@
 import type { Address } from '../api/address.ts';
 import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
-import { AddressBlock } from '../api/netloom.io/address-block.ts';
+import { AddressBlock, blockName, blockPrefix } from '../api/netloom.io/address-block.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import { Prefix } from '../api/prefix.ts';
 import { Ledger } from '../ledger/ledger.ts';
@@ -44,18 +44,7 @@ export class Office {
         this.#freed.push(address);
       }
     });
-    blocks.onChange(({ before, now }) => {
-      const { spec, metadata } = now ?? before;
-      const { namespace: home = '', name, uid } = metadata;
-      const key = blockKey(home, name);
-      if (spec.space === UNDERLAY) {
-        const changed = this.underlay.observe(key, now, uid);
-        for (const address of changed) this.#mark(address);
-        this.#freed.push(...changed.filter((address) => this.underlay.stranger(address) === undefined));
-      } else if (spec.space === VIPS && home === namespace) {
-        this.#freed.push(...this.register.observe(key, now, uid));
-      }
-    });
+    blocks.onChange(({ before, now }) => this.#take(now ?? before, now));
     informers.of(IPAddressPool).onChange(({ before, now }) => {
       if (before?.metadata.generation !== now?.metadata.generation || before?.metadata.uid !== now?.metadata.uid) {
         this.#poolsChanged = true;
@@ -64,6 +53,19 @@ export class Office {
     informers.of(NetConfig).onChange(() => {
       this.#networksChanged = true;
     });
+  }
+
+  /** Takes in a block as it is, or its end. */
+  #take({ spec, metadata }: AddressBlock, now: AddressBlock | undefined): void {
+    const { namespace: home = '', name, uid } = metadata;
+    const key = blockKey(home, name);
+    if (spec.space === UNDERLAY) {
+      const changed = this.underlay.observe(key, now, uid);
+      for (const address of changed) this.#mark(address);
+      this.#freed.push(...changed.filter((address) => this.underlay.stranger(address) === undefined));
+    } else if (spec.space === VIPS && home === this.namespace) {
+      this.#freed.push(...this.register.observe(key, now, uid));
+    }
   }
 
   /** The one that belongs to these informers. */
@@ -101,6 +103,22 @@ export class Office {
         .join();
     const known = wordsOf(caches.of(IPAddressPool).list(this.namespace));
     return wordsOf(await client.list(IPAddressPool, this.namespace)) === known;
+  }
+
+  /** Asks the server who has these addresses: the caches may be behind. */
+  async lookUp(addresses: readonly Address[], { caches, client }: { caches: Caches; client: Client }): Promise<void> {
+    const networks = this.networks(caches);
+    const keys = addresses.flatMap((address) => [
+      this.register.blockOf(address),
+      ...networks.namespacesAround(address).map((home) => blockKey(home, blockName(UNDERLAY, blockPrefix(address)))),
+    ]);
+    await Promise.all(
+      [...new Set(keys)].map(async (key) => {
+        const { name, namespace } = refOfKey(key);
+        const found = await client.get(AddressBlock, name, namespace);
+        if (found !== undefined) this.#take(found, found);
+      }),
+    );
   }
 
   networks(caches: Caches): Networks {

@@ -794,6 +794,22 @@ describe('hosts and Services on one network', () => {
     await lab.stop();
   });
 
+  it('a leader that does not hear of blocks any more takes no address away because of a host that has given it back', async () => {
+    const lab = await small('172.17.0.80/32');
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');
+    const block = await holdForHost(lab, '172.17.0.80');
+    await lab.start({}, {}, '/addressblocks?');
+    await lab.world.client.update(AddressBlock, { ...block, spec: { ...block.spec, holdings: [] } });
+    await lab.service('a');
+    const seen: string[] = [];
+    lab.world.api.store.onChange(({ resource }) => {
+      if (resource === 'services') seen.push(lab.addresses('a'));
+    });
+    await lab.annotate('a', { team: 'blue' });
+    assert.deepEqual(new Set(seen), new Set(['172.17.0.80']));
+    await lab.stop();
+  });
+
   it('networks may come later, and go', async () => {
     const lab = await small();
     await lab.service('a');

@@ -92,6 +92,16 @@ describe('an AddressClaim', () => {
     );
   });
 
+  it('is told all that is wrong with it at once', async () => {
+    await lab.netConfig(network());
+    const fault = 'spec.address: Invalid value: "x": "x" is not an IP address';
+    assert.equal(await create({ address: 'x' }), `${invalid}${fault}`);
+    assert.equal(
+      await create({ network: 'Tenant', address: 'x' }),
+      `${invalid}[spec.network: Invalid value: "Tenant": network Tenant is not in NetConfig netconfig, ${fault}]`,
+    );
+  });
+
   it('is refused an address that somebody has, and told who', async () => {
     await lab.netConfig(network());
     await lab.create('first');

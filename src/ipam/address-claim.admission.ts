@@ -1,5 +1,5 @@
 import type { Admission, AdmissionRequest, LiveReader } from '../api/admission.ts';
-import { AddressClaim } from '../api/netloom.io/address-claim.ts';
+import { AddressClaim, claimFaults } from '../api/netloom.io/address-claim.ts';
 import { hostObjection, nodeNameOf } from '../api/node-identity.ts';
 import { type FieldError, forbidden, invalid } from '../api/status.ts';
 import { CLAIM_FINALIZER } from './address-claim.record.ts';
@@ -44,9 +44,10 @@ function requireOwnHost({ user, name, object, oldObject }: AdmissionRequest): vo
 
 async function faultsOf(claim: AddressClaim, live: LiveReader): Promise<FieldError[]> {
   const subnet = subnetFor(requestIn(claim), await networksFor(AddressClaim, claim, live), FIELDS);
-  if (!('prefix' in subnet)) return [subnet];
+  const own = claimFaults(claim);
+  if (!('prefix' in subnet)) return [subnet, ...own];
   const { address } = claim.spec;
-  if (address === undefined) return [];
+  if (address === undefined || own.length > 0) return own;
   const { name, namespace = '' } = claim.metadata;
   const applicant = { namespace, kind: AddressClaim.kind, name };
   return [

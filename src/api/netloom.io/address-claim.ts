@@ -67,14 +67,12 @@ export const AddressClaim = defineKind({
     { name: 'Subnet', type: 'string', jsonPath: '.spec.subnet', priority: 1 },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
-  validate: claimFaults,
 });
 export type AddressClaim = Declared<Infer<typeof specShape>, AddressClaimStatus>;
 export type AddressClaimStatus = Infer<typeof statusShape>;
 
-function claimFaults({ metadata, spec: { address } }: AddressClaim): FieldError[] {
-  // Finalizers must come off whatever the object says.
-  if (metadata.deletionTimestamp !== undefined || address === undefined) return [];
-  if (Address.parse(address) !== undefined) return [];
+/** What is wrong with a claim by itself. */
+export function claimFaults({ spec: { address } }: AddressClaim): FieldError[] {
+  if (address === undefined || Address.parse(address) !== undefined) return [];
   return [{ type: 'Invalid', field: 'spec.address', value: address, detail: `"${address}" ${addressFault(address)}` }];
 }

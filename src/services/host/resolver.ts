@@ -16,6 +16,9 @@ export interface ResolverOptions {
   readonly log: Log;
 }
 
+/** So many questions of one client may be on their way to others at once, and so many connections of it are kept: all of a host share us. */
+const MOST_OF_ONE = { questions: 200, connections: 32 };
+
 /** A small DNS server for the pods of this host: names of Services from memory, all others from those who know. */
 export class Resolver {
   readonly #options: ResolverOptions;
@@ -24,13 +27,16 @@ export class Resolver {
   readonly #udp: UdpSocket;
   readonly #tcp: Server;
   readonly #connections = new Set<Socket>();
+  /** Client → how many of its questions are being answered. */
+  readonly #underWay = new Map<string, number>();
+  #isStopped = false;
 
   private constructor(options: ResolverOptions) {
     this.#options = options;
     this.#upstream = new Upstream(options.upstream);
     this.#knowledge = { own: options.answer, others: (message, way) => this.#upstream.ask(message, way) };
     this.#udp = createSocket(options.address.includes(':') ? 'udp6' : 'udp4', (message, from) => {
-      void this.#answer(message, 'udp').then((answer) => this.#sendBack(answer, from));
+      void this.#answer(message, 'udp', from.address).then((answer) => this.#sendBack(answer, from));
     });
     this.#tcp = createServer((socket) => void this.#serve(socket));
     this.#tcp.maxConnections = 256;
@@ -57,6 +63,7 @@ export class Resolver {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     this.#udp.close();
     this.#upstream.close();
     const closed = once(this.#tcp, 'close');
@@ -65,12 +72,15 @@ export class Resolver {
     await closed;
   }
 
-  async #answer(message: Buffer, way: 'udp' | 'tcp'): Promise<Buffer | undefined> {
+  async #answer(message: Buffer, way: 'udp' | 'tcp', client: string): Promise<Buffer | undefined> {
     const question = parseQuestion(message);
     if (question === undefined) return undefined;
     const limit = way === 'udp' ? question.largestAnswer : 65_535;
     const encode = (reply: Reply): Buffer => encodeReply(question, reply, limit);
     if (question.opcode !== 0 || question.class !== 1) return encode({ code: CODES.notImplemented, answers: [] });
+    const underWay = this.#underWay.get(client) ?? 0;
+    if (underWay >= MOST_OF_ONE.questions) return encode({ code: CODES.refused, answers: [] });
+    this.#underWay.set(client, underWay + 1);
     try {
       const own = this.#options.answer(question);
       if (own !== undefined) return encode(await followAliases(question, own, this.#knowledge));
@@ -79,16 +89,24 @@ export class Resolver {
     } catch (error) {
       this.#options.log.error('a question could not be answered', { name: question.name, error: asError(error) });
       return encode({ code: CODES.serverFailure, answers: [] });
+    } finally {
+      const left = (this.#underWay.get(client) ?? 1) - 1;
+      if (left > 0) this.#underWay.set(client, left);
+      else this.#underWay.delete(client);
     }
   }
 
   #sendBack(answer: Buffer | undefined, { port, address }: RemoteInfo): void {
-    // Who asked may be gone; that is for the log of nobody.
-    if (answer !== undefined) this.#udp.send(answer, port, address, () => {});
+    // Who asked may be gone; that is for the log of nobody. So may we. A port 0 is nowhere, and only on packets that are forged.
+    if (answer === undefined || this.#isStopped || port === 0) return;
+    this.#udp.send(answer, port, address, () => {});
   }
 
   /** Messages over TCP follow each other, each after its length. Who does not take answers is not heard any further. */
   async #serve(socket: Socket): Promise<void> {
+    const { remoteAddress: client = '' } = socket;
+    const ofClient = [...this.#connections].filter(({ remoteAddress }) => remoteAddress === client);
+    if (ofClient.length >= MOST_OF_ONE.connections) return void socket.destroy();
     this.#connections.add(socket);
     socket.on('close', () => this.#connections.delete(socket));
     socket.on('error', () => socket.destroy());
@@ -99,7 +117,7 @@ export class Resolver {
         rest = Buffer.concat([rest, chunk]);
         while (rest.length >= 2 && rest.length >= 2 + rest.readUInt16BE(0)) {
           const end = 2 + rest.readUInt16BE(0);
-          const answer = await this.#answer(rest.subarray(2, end), 'tcp');
+          const answer = await this.#answer(rest.subarray(2, end), 'tcp', client);
           rest = rest.subarray(end);
           if (answer === undefined || socket.destroyed) return;
           if (!socket.write(framed(answer))) await once(socket, 'drain');

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { Resolver as Client } from 'node:dns/promises';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import { silentLog } from '../../runtime/log.ts';
 import { Cluster } from './cluster.fixture.ts';
-import { encodeReply, parseQuestion } from './dns-message.ts';
+import { questionFor } from './dns-answers.ts';
+import { CODES, encodeReply, parseQuestion, TYPES } from './dns-message.ts';
 import { ip, moveIntoOwnNetwork, needsRoot } from './own-network.fixture.ts';
 import { framed, Resolver } from './resolver.ts';
 import { ServiceZone } from './service-zone.ts';
@@ -84,6 +86,62 @@ describe('a name that stands for one elsewhere', needsRoot, () => {
     client.setServers([`127.0.0.1:${resolver.port}`]);
     assert.deepEqual(await client.resolve4('db.openstack.svc'), ['192.0.2.9']);
     assert.deepEqual(await client.resolveCname('db.openstack.svc'), ['db.example.com']);
+  });
+});
+
+describe('a client that means ill', needsRoot, () => {
+  it('harms nobody by a packet that comes from nowhere', async (t) => {
+    const resolver = await Resolver.start({
+      ...{ address: '127.0.0.1', port: 0, log: silentLog },
+      answer: () => ({ code: CODES.noSuchName, answers: [] }),
+      upstream: () => [],
+    });
+    t.after(() => resolver.stop());
+    const question = questionFor('any.example.com', TYPES.A).toString('hex');
+    const script = `use Socket; my $q = pack 'H*', '${question}'; socket my $s, PF_INET, SOCK_RAW, 17;
+      send $s, pack('nnnn', 0, ${resolver.port}, 8 + length $q, 0) . $q, 0, pack_sockaddr_in(0, inet_aton('127.0.0.1'))`;
+    execFileSync('perl', ['-e', script]);
+    const client = new Client({ timeout: 5_000, tries: 1 });
+    client.setServers([`127.0.0.1:${resolver.port}`]);
+    await assert.rejects(client.resolve4('any.example.com'), { code: 'ENOTFOUND' });
+  });
+
+  it('is refused when it asks too much, and takes nothing from others: neither answers nor connections', async (t) => {
+    const silent = createSocket('udp4').bind(53, '127.0.0.9');
+    await once(silent, 'listening');
+    t.after(() => silent.close());
+    const resolver = await Resolver.start({
+      ...{ address: '127.0.0.1', port: 0, log: silentLog },
+      answer: () => undefined,
+      upstream: () => ['127.0.0.9'],
+    });
+    t.after(() => resolver.stop());
+    const greedy = createSocket('udp4').bind(0, '127.0.0.2');
+    t.after(() => greedy.close());
+    const refused = once(greedy, 'message', { signal: AbortSignal.timeout(30_000) });
+    for (let i = 0; i < 250; i += 1)
+      greedy.send(questionFor(`name-${i}.example.com`, TYPES.A), resolver.port, '127.0.0.1');
+    const [answer] = await refused;
+    assert.equal(answer.readUInt16BE(2) & 0xf, CODES.refused);
+
+    const kept: Socket[] = [];
+    t.after(() => {
+      for (const socket of kept) socket.destroy();
+    });
+    for (let i = 0; i < 40; i += 1) {
+      const socket = connect({ port: resolver.port, host: '127.0.0.1', localAddress: '127.0.0.2' }).on(
+        'error',
+        () => {},
+      );
+      kept.push(socket);
+      await once(socket, 'connect');
+    }
+    await once(kept.at(-1) as Socket, 'close');
+    const modest = connect({ port: resolver.port, host: '127.0.0.1', localAddress: '127.0.0.3' });
+    kept.push(modest);
+    modest.write(framed(questionFor('other.example.com', TYPES.A)));
+    const [failed] = await once(modest, 'data', { signal: AbortSignal.timeout(30_000) });
+    assert.equal(failed.readUInt16BE(4) & 0xf, CODES.serverFailure, 'nobody elsewhere answers, but it was asked');
   });
 });
 

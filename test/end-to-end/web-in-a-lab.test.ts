@@ -11,6 +11,7 @@ import { netloom, RunningNetloom } from './netloom.ts';
 
 const needsRoot = { skip: process.getuid?.() === 0 ? false : 'needs root' };
 const EXAMPLE = fileURLToPath(new URL('../../examples/web/', import.meta.url));
+const BALANCER = fileURLToPath(new URL('../../examples/haproxy/', import.meta.url));
 const LOAD = fileURLToPath(new URL('./request-load.ts', import.meta.url));
 const GREETING = /^Hello from a pod that is nothing but a process of its host\.$/m;
 
@@ -99,6 +100,19 @@ describe('examples/web in a lab of two hosts', needsRoot, () => {
     assert.ok(answered > 5, `only ${answered} requests were answered`);
     return failures;
   };
+
+  test('a real haproxy in a pod balances among them, and follows them as they come and go', async () => {
+    await ok(`apply -f ${BALANCER}`);
+    await ok('rollout status deployment/balancer --timeout=60s');
+    const script =
+      'import urllib.request as u; a = u.urlopen("http://balancer.default.svc/", timeout=10); print(a.headers["x-balanced-by"], a.read().decode())';
+    for (const host of [alpha, beta]) assert.match(await onHost(host, 'python3', '-c', script), /^haproxy Hello from/);
+    await ok('rollout restart deployment/web');
+    await ok('rollout status deployment/web --timeout=60s');
+    const answer = (): Promise<string> => onHost(alpha, 'python3', '-c', script).catch(String);
+    assert.match(await eventually(answer, (text) => text.startsWith('haproxy'), 100_000), /Hello from/);
+    await ok(`delete -f ${BALANCER}`);
+  });
 
   test('while all pods are replaced, no request fails', async () => {
     const failures = await asking(beta, await address(), async () => {

@@ -2,7 +2,7 @@ import type { Deployment } from '../api/apps/workloads.ts';
 import type { Container, SecurityContext, Toleration, TopologySpreadConstraint } from '../api/core/pod.ts';
 import type { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import type { Applied } from '../runtime/draft.ts';
-import { rereadFile } from './helper/hosts-folder.ts';
+import { hostsFolders, rereadFile } from './helper/hosts-folder.ts';
 import { childName, HOSTS_LABEL, labelsOf, podLabels, selectorValue } from './names.ts';
 import { optionArguments } from './options.ts';
 
@@ -85,7 +85,7 @@ const FIXED = [
   '--bind-interfaces',
   '--listen-address=$(POD_IP)',
   `--port=${DNS_PORT}`,
-  `--hostsdir=${HOSTS_FOLDER}`,
+  ...hostsFolders(HOSTS_FOLDER).map((folder) => `--hostsdir=${folder}`),
   '--conf-file=/dev/null',
   '--keep-in-foreground',
   '--pid-file=',

@@ -10,12 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { spread } from '../spread.ts';
 
 /**
- * The folder that dnsmasq looks into. Its files are links to files of the same name in a folder beside, each written whole, by
- * renaming. What dnsmasq notices is the renaming of a link: then it forgets what that file said, and reads it again, between two
- * answers. A file that is exchanged behind its link goes unnoticed, until dnsmasq is told to read everything anew; so many files
- * change in one moment, and in a fraction of the time.
+ * The folders that dnsmasq looks into: several, for with each file it walks through all that it knows of the same folder. Their
+ * files are links to files of the same name in a folder beside, each written whole, by renaming. What dnsmasq notices is the
+ * renaming of a link: then it forgets what that file said, and reads it again, between two answers. A file that is exchanged
+ * behind its link goes unnoticed, until dnsmasq is told to read everything anew; so many files change in one moment, and in a
+ * fraction of the time.
  *
  * Everything here blocks: thousands of small files are written in a fraction of the time that so many promises would take.
  */
@@ -28,14 +30,16 @@ export class HostsFolder {
   /** What an earlier run has left is taken over. */
   constructor(folder: string) {
     this.#folder = folder;
-    for (const inside of [CONTENT, REREAD]) mkdirSync(this.#path(inside), { recursive: true });
-    for (const inside of ['', CONTENT, REREAD]) rmSync(this.#path(inside, FRESH), { force: true });
-    for (const file of readdirSync(this.#path(CONTENT)).filter(isHosts)) {
+    for (const inside of [CONTENT, REREAD, ...PARTS]) {
+      mkdirSync(this.#path(inside), { recursive: true });
+      rmSync(this.#path(inside, FRESH), { force: true });
+    }
+    for (const file of readdirSync(this.#path(CONTENT))) {
       this.#written.set(file, readFileSync(this.#path(CONTENT, file), 'utf8'));
     }
-    const links = new Set(readdirSync(folder).filter(isHosts));
-    for (const file of links) if (!this.#written.has(file)) rmSync(this.#path(file));
-    for (const file of this.#written.keys()) if (!links.has(file)) symlinkSync(join(CONTENT, file), this.#path(file));
+    const links = new Set(PARTS.flatMap((part) => readdirSync(this.#path(part))));
+    for (const file of links) if (!this.#written.has(file)) rmSync(this.#link(file));
+    for (const file of this.#written.keys()) if (!links.has(file)) symlinkSync(targetOf(file), this.#link(file));
     const last = statSync(this.#path(REREAD, SERVERS), { throwIfNoEntry: false });
     this.#rereads = Math.floor((last?.mtimeMs ?? 0) / 1000);
     if (last === undefined) this.#reread();
@@ -53,7 +57,7 @@ export class HostsFolder {
         this.#remove(file);
       } else {
         this.#write(file, text);
-        this.#exchange(this.#path(file), (fresh) => symlinkSync(join(CONTENT, file), fresh));
+        this.#exchange(this.#link(file), (fresh) => symlinkSync(targetOf(file), fresh));
       }
     }
   }
@@ -65,7 +69,7 @@ export class HostsFolder {
       const isNew = !this.#written.has(file);
       this.#write(file, text);
       // A new link goes unnoticed as well.
-      if (isNew) symlinkSync(join(CONTENT, file), this.#path(file));
+      if (isNew) symlinkSync(targetOf(file), this.#link(file));
     }
     this.#reread();
   }
@@ -80,7 +84,7 @@ export class HostsFolder {
   }
 
   #remove(file: string): void {
-    rmSync(this.#path(file));
+    rmSync(this.#link(file));
     rmSync(this.#path(CONTENT, file));
     this.#written.delete(file);
   }
@@ -108,13 +112,23 @@ export class HostsFolder {
     renameSync(fresh, path);
   }
 
+  #link(file: string): string {
+    return this.#path(PARTS[spread(file, PARTS.length)] ?? '', file);
+  }
+
   #path(...parts: readonly string[]): string {
     return join(this.#folder, ...parts);
   }
 }
 
+/** Where dnsmasq shall look for hosts. */
+export const hostsFolders = (folder: string): string[] => PARTS.map((part) => join(folder, part));
+
 /** The file whose change makes dnsmasq read everything anew. */
 export const rereadFile = (folder: string): string => join(folder, REREAD, SERVERS);
+
+const PARTS = Array.from({ length: 16 }, (_, i) => i.toString(16));
+const targetOf = (file: string): string => join('..', CONTENT, file);
 
 // What begins with a dot is not read by dnsmasq.
 const COMPLETE = '.complete';
@@ -122,4 +136,3 @@ const CONTENT = '.content';
 const FRESH = '.fresh';
 const REREAD = '.reread';
 const SERVERS = 'servers';
-const isHosts = (name: string): boolean => !name.startsWith('.');

@@ -190,8 +190,8 @@ interface ServedName {
 }
 
 /** So many names are in a file on average, so few that dnsmasq is quick with one, and so many that there are not too many files. */
-const NAMES_IN_FILE = 24;
-const MOST_FILES = 4096;
+const NAMES_IN_FILE = 12;
+const MOST_FILES = 8192;
 
 function filesFor(names: number): number {
   let count = 64;

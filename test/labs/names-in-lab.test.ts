@@ -53,8 +53,14 @@ describe('names in a lab, from a real dnsmasq in pods', { skip: noLabs }, () => 
   const pods = async (): Promise<string> =>
     (await lab.ok('get pods -l service=dnsmasq -o jsonpath={.items[*].metadata.uid}')).split(' ').sort().join(' ');
   const nodeOf = (pod: string): Promise<string> => lab.ok(`get pod ${pod} -o jsonpath={.spec.nodeName}`);
-  const somePod = async (): Promise<string> =>
-    (await lab.ok('get pods -l service=dnsmasq -o jsonpath={.items[*].metadata.name}')).split(' ')[0] ?? '';
+  /** One of the two that there are when those of an earlier roll are gone. */
+  const somePod = async (): Promise<string> => {
+    const names = await lab.eventually(
+      () => lab.ok('get pods -l service=dnsmasq -o jsonpath={.items[*].metadata.name}'),
+      (found) => found.split(' ').length === 2,
+    );
+    return names.split(' ')[0] ?? '';
+  };
 
   test('a compute host resolves a Service to its balanced address, a pod to its ClusterIP', async () => {
     await becomes(SERVICE, '192.168.122.81');

@@ -1,6 +1,7 @@
 import { Address } from '../api/address.ts';
 import type { Kind } from '../api/kind.ts';
 import { AddressBlock, type AddressHolding } from '../api/netloom.io/address-block.ts';
+import { AddressClaim } from '../api/netloom.io/address-claim.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
@@ -26,6 +27,8 @@ export class Environment {
   readonly contest = new Contest();
   /** For how many milliseconds an address that is given back is given to nobody else. */
   readonly coolDown: number;
+  /** Kind → the addresses that have become free since those of that kind who wait were last told. */
+  readonly #freed = new Map<string, Address[]>([IPSet, AddressClaim].map(({ kind }) => [kind, []]));
   #networks: Networks | undefined;
   /** The version of what others give from that the networks were made with. */
   #keptOut = '';
@@ -35,6 +38,15 @@ export class Environment {
     this.coolDown = coolDown;
     this.space = ledger.space(namespace, UNDERLAY);
     this.waiting = new Waiting((uid) => this.space.heldBy(uid).map(({ address }) => address));
+    this.space.onFreed((address) => {
+      for (const addresses of this.#freed.values()) addresses.push(address);
+    });
+  }
+
+  /** What has become free since this was last asked for the kind, and still is. */
+  takeFreed({ kind }: Kind): Address[] {
+    const freed = this.#freed.get(kind)?.splice(0) ?? [];
+    return freed.filter((address) => this.space.holderOf(address) === undefined);
   }
 
   forget({ metadata: { uid } }: ApiObject): void {
@@ -89,24 +101,25 @@ export class Environments {
   }
 
   /**
-   * Called with a block as it was and as it is. Every address that it does not hold any more is for one who waits; and when
-   * somebody who waited was served, there may be something for the next.
+   * Called with a block as it was and as it is. Every address that nobody has any more is for one who waits, also when the ledger
+   * knew more of it than we had heard; and when somebody who waited was served, there may be something for the next.
    */
   wokenByBlock(kind: Kind, block: AddressBlock, caches: Caches): Ref[] {
-    const { waiting } = this.of(block.metadata.namespace ?? '');
+    const { namespace = '' } = block.metadata;
+    const environment = this.of(namespace);
+    const { waiting } = environment;
+    const next = refsOf(kind, waiting.nextFor(environment.takeFreed(kind)));
     const now = caches.of(AddressBlock).get(refOf(block));
     if (now?.metadata.resourceVersion === block.metadata.resourceVersion) {
-      return waiting.isEmpty ? [] : refsOf(kind, waiting.headsAfter(servedBy(block.spec.holdings)));
+      return waiting.isEmpty ? [] : [...next, ...refsOf(kind, waiting.headsAfter(servedBy(block.spec.holdings)))];
     }
     const still = new Set(now?.spec.holdings.map(({ address, holder: { uid } }) => `${address} ${uid}`));
     const lost = block.spec.holdings.filter(({ address, holder: { uid } }) => !still.has(`${address} ${uid}`));
-    const { namespace = '' } = block.metadata;
     // Who lost an address without leaving, because somebody tampered with the block, must see to it.
     const losers = lost.filter(({ holder }) => holder.kind === kind.kind).map(({ holder }) => holder.name);
-    const freed = servedBy(lost).map(({ address }) => address);
     return [
       ...losers.map((name) => ({ namespace, name })).filter((ref) => caches.of(kind).get(ref) !== undefined),
-      ...refsOf(kind, waiting.nextFor(freed)),
+      ...next,
     ];
   }
 

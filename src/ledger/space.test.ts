@@ -171,3 +171,14 @@ test('a block that is not there when all are listed is gone, unless it was writt
   assert.deepEqual([space.heldBy('uid of a').length, space.heldBy('uid of b').length], [0, 1]);
   assert.equal(ask('c'), 'kept 10.0.0.10');
 });
+
+test('says which addresses nobody has any more, be it that a block says so or that they were kept in vain', () => {
+  const freed: string[] = [];
+  space.onFreed((one) => freed.push(`${one}`));
+  space.observe(block(1, [holding('10.0.0.10', 'a'), holding('10.0.0.11', 'b')]));
+  space.observe(block(2, [holding('10.0.0.11', 'b')]));
+  assert.deepEqual(freed, ['10.0.0.10']);
+  ask('c', address('10.0.0.12'));
+  space.settle(address('10.0.0.12'));
+  assert.deepEqual(freed, ['10.0.0.10', '10.0.0.12']);
+});

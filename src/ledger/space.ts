@@ -48,6 +48,7 @@ export class Space {
   readonly #byHolder = new Map<string, Holding[]>();
   readonly #blocks = new Map<string, Block>();
   readonly #pools = new Set<Pool>();
+  readonly #listeners = new Set<(freed: Address) => void>();
 
   constructor({ namespace, name }: { namespace: string; name: string }) {
     this.namespace = namespace;
@@ -115,6 +116,11 @@ export class Space {
 
   removePool(pool: Pool): void {
     this.#pools.delete(pool);
+  }
+
+  /** Called for every address that nobody has any more as far as we know, however we came to know it. */
+  onFreed(listener: (freed: Address) => void): void {
+    this.#listeners.add(listener);
   }
 
   /** Takes in what a block says, unless we know better. */
@@ -195,6 +201,7 @@ export class Space {
     if (this.holderOf(address) !== undefined) return;
     this.#free[address.family].giveBack(address);
     for (const pool of this.#pools) if (pool.family === address.family) pool.becameFree(address);
+    for (const listener of this.#listeners) listener(address);
   }
 }
 

@@ -8,7 +8,7 @@ import { done, failed, type Outcome, wait } from '../runtime/outcome.ts';
 import { keyOf, keyOfObject, type Ref, refOf } from '../runtime/ref.ts';
 import { advertising } from './advertisements.ts';
 import { applicantOf, ingressOf, isServed, poolAnnotation } from './applicant.ts';
-import { type Applicant, type Decision, decide, type Remark } from './decide.ts';
+import { type Applicant, type Decision, decide, type Remark, type Stock } from './decide.ts';
 import { Networks } from './networks.ts';
 import type { Leave, Office } from './office.ts';
 import { writeRegister } from './register-writer.ts';
@@ -86,24 +86,17 @@ export class Allocator {
 
   /** Decides for each Service, and puts what was decided on record. */
   async #record(services: readonly Service[], context: Context) {
-    const { register, underlay } = this.#office;
-    const stock = { pools: this.#office.pools(context.caches), register, underlay };
-    const now = context.system.now();
-    const cases = new Map(services.map((service) => [service, this.#caseOf(service, context)]));
-    const losers = [...cases.values()].flatMap(({ applicant }) =>
-      applicant?.isTold === true && decide(applicant, stock).isTakenAway ? [applicant] : [],
-    );
-    // A pool that we have not heard of yet is no reason to take an address away, nor is somebody who has given it back.
-    const mayTakeAway = losers.length > 0 && (await this.#office.knowsThePools(context));
-    const lost = mayTakeAway ? losers.flatMap(({ current }) => current) : [];
-    if (lost.length > 0) await this.#office.lookUp(lost, context);
+    const losers = await this.#losersAmong(services, context);
     const gone = await this.#goneAmong(services, context.client);
     // From here on until all is being written nobody may come in between.
+    const stock = this.#stock(context);
+    const now = context.system.now();
+    const cases = new Map(services.map((service) => [service, this.#caseOf(service, context)]));
     for (const service of [...services].sort(holdersFirst)) {
       const found = cases.get(service);
       if (found?.applicant === undefined) continue;
       found.decision = decide(found.applicant, stock);
-      found.isPremature = (found.decision.isTakenAway && !mayTakeAway) || gone.has(service);
+      found.isPremature = (found.decision.isTakenAway && !losers.has(service)) || gone.has(service);
       if (found.isPremature) continue;
       const { addresses, pool } = found.decision;
       const before = addresses.map((address) => stock.register.at(address));
@@ -118,6 +111,26 @@ export class Allocator {
       );
     }
     return { cases, failures: await writeRegister(stock.register, context.client) };
+  }
+
+  #stock({ caches }: Context): Stock {
+    const { register, underlay } = this.#office;
+    return { pools: this.#office.pools(caches), register, underlay };
+  }
+
+  /**
+   * From whom an address may be taken. The server is asked first: a pool that we have not heard of yet is no reason, nor is somebody
+   * who has given the address back.
+   */
+  async #losersAmong(services: readonly Service[], context: Context): Promise<ReadonlySet<Service>> {
+    const stock = this.#stock(context);
+    const losers = services.filter((service) => {
+      const { applicant } = this.#caseOf(service, context);
+      return applicant?.isTold === true && decide(applicant, stock).isTakenAway;
+    });
+    if (losers.length === 0 || !(await this.#office.knowsThePools(context))) return new Set();
+    await this.#office.lookUp(losers.flatMap(ingressOf), context);
+    return new Set(losers);
   }
 
   /**

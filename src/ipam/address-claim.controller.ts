@@ -42,7 +42,8 @@ async function serve(
   const networks = environment.networks(context.caches);
   if (networks === undefined) return claims.map((claim) => withoutNetConfig(claim, environment, context));
   const { ledger, space, waiting, coolDown } = environment;
-  const allotments = await allot({ ledger, space, networks, waiting }, claims.map(claimApplicant));
+  const isOutdated = (): boolean => environment.networks(context.caches) !== networks;
+  const allotments = await allot({ ledger, space, networks, waiting, isOutdated }, claims.map(claimApplicant));
   return Promise.all(
     claims.map(async (claim, i) => {
       const allotment = allotments[i];

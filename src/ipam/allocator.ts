@@ -33,6 +33,8 @@ export interface Allocator {
   readonly space: Space;
   readonly networks: Networks;
   readonly waiting: Waiting;
+  /** Whether the networks are others by now. */
+  readonly isOutdated: () => boolean;
 }
 
 /** Gives each applicant what can be given, older ones first. Answers in the order of the applicants. */
@@ -109,7 +111,7 @@ const requestOf = ({ applicant: { holder, heirOf }, subnet, address }: Question)
 });
 
 function allotment(
-  { space, waiting }: Allocator,
+  { space, waiting, isOutdated }: Allocator,
   applicant: Applicant,
   { entries, surplus }: Plan,
   answers: ReadonlyMap<PlanEntry, Outcome>,
@@ -141,10 +143,11 @@ function allotment(
   }
   waiting.set(applicant, lacking);
   const present = new Set([applicant.holder.uid]);
-  // Whoever becomes free while we are not yet in the queue does not wake us.
-  const mayAskAgain = lacking.some(
-    (wanted) => couldServe(space, wanted) && waiting.ahead(applicant, wanted, present) === undefined,
-  );
+  // Whoever becomes free while we are not yet in the queue does not wake us, nor does a range that grows.
+  const mayAskAgain =
+    lacking.length > 0 &&
+    (isOutdated() ||
+      lacking.some((wanted) => couldServe(space, wanted) && waiting.ahead(applicant, wanted, present) === undefined));
   const isDoubtful = lacking.some(({ subnet: { network, definition } }) =>
     applicant.told.entries.some(
       (entry) => sameName(entry.network, network.name) && sameName(entry.subnet, definition.name),

@@ -579,6 +579,22 @@ describe('an IPSet beside pools of Services', () => {
     await lab.stop();
   });
 
+  it('is served also when the pool goes while something else is being written for it', async () => {
+    const allocationRanges = [{ start: '172.19.0.5', end: '172.19.0.6' }];
+    const tenant = network({ name: 'Tenant', subnets: [subnet({ cidr: '172.19.0.0/24', allocationRanges })] });
+    const lab = new Lab();
+    await lab.netConfig(smallNetwork('172.18.0.11'), tenant);
+    await lab.pool('172.18.0.0/24');
+    await lab.start({ delay: [400, 400] });
+    await lab.create('a', any, { name: 'Tenant', subnetName: 'subnet1' });
+    // Its finalizer takes 800 ms, and the record of the other address as long.
+    await lab.settle(1_200);
+    await lab.world.client.delete(IPAddressPool, { name: 'pool', namespace: 'metallb-system' });
+    await lab.settle(30_000);
+    assert.equal(lab.state('a'), '172.18.0.10, 172.19.0.5');
+    await lab.stop();
+  });
+
   it('waits when they take all there is, and is served when a pool goes', async () => {
     const lab = await running(smallNetwork('172.18.0.11'));
     await lab.pool('172.18.0.0/24');

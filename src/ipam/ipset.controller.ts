@@ -67,8 +67,9 @@ async function reserve(environment: Environment, ipSets: readonly IPSet[], conte
   if (networks === undefined) return ipSets.map((ipSet) => withoutNetConfig(ipSet, environment, context));
   const found = ipSets.map((ipSet) => ({ ipSet, reservation: caches.of(Reservation).get(refOf(ipSet)) }));
   const { ledger, space, waiting } = environment;
+  const isOutdated = (): boolean => environment.networks(caches) !== networks;
   const applicants = found.map(({ ipSet, reservation }) => ipSetApplicant(ipSet, reservation));
-  const allotments = await allot({ ledger, space, networks, waiting }, applicants);
+  const allotments = await allot({ ledger, space, networks, waiting, isOutdated }, applicants);
   return Promise.all(
     found.map(async ({ ipSet, reservation }, i) => {
       const allotment = allotments[i];

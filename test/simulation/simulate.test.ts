@@ -43,7 +43,7 @@ describe('the controllers of addresses, two that believe to be the only one, a b
     const [first = ''] = said;
     assert.match(
       first,
-      /^seed \d+ \(admission .*leader-1 +starts\n.*\nWRONG .*\nagain: npm run simulate -- --seed \d+/s,
+      /^seed \d+ \(.*leader-1 +starts\n.*\nWRONG .*\nagain: npm run simulate -- --seed \d+/s,
     );
   });
 });

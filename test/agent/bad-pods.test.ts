@@ -185,11 +185,13 @@ describe('a pod that cannot be as it is described', needsRoot, () => {
     const [container, spec] = mounting({ emptyDir: { sizeLimit: '1Mi' } });
     await pods.script('volume', `head -c 3000000 /dev/zero > /v/file; ${STAY}`, container, spec);
     const pod = await pods.running('log');
-    await pods.logged(pod, (log) => log.endsWith('the end\n'));
+    await pods.machine.eventually(
+      () => pods.machine.kubectl('logs log --tail=1'),
+      (log) => log === 'the end\n',
+    );
     const folder = join(pods.machine.folder, 'state/logs', `${NAMESPACE}_log_${pod.metadata.uid}`, 'main');
     const size = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
     assert.ok(size < 60 * 2 ** 20, `${size} bytes of logs`);
-    assert.equal(await pods.machine.kubectl('logs log --tail=1'), 'the end\n');
 
     const { status } = await pods.finished('volume');
     assert.equal(status?.reason, 'Evicted');

@@ -65,8 +65,9 @@ test('a terminal is one: it echoes, has a size and turns keys into signals', nee
   session.stdin?.write('tty; stty size; echo $((6*7)) >&2\n');
   await until(session.stdout, 'echo $((6*7))', '/dev/pts/', '43 132', '42');
   session.resize(80, 25);
-  session.stdin?.write('sleep 500\n');
-  await until(session.stdout, 'sleep 500');
+  // What is seen of it first is only its echo: a key that comes too soon would be for the shell.
+  session.stdin?.write("sh -c 'echo begun; exec sleep 500'\n");
+  await until(session.stdout, 'begun\r\n');
   session.stdin?.write('\x03');
   session.stdin?.write('stty size; exit $((3+4))\n');
   await until(session.stdout, '25 80');

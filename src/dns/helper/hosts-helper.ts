@@ -135,5 +135,5 @@ const looksAt = (files: ReadonlyMap<string, string>): number =>
  * two is quicker.
  */
 const QUICKER_ONE_BY_ONE = 200;
-const REST_PER_NAME = 0.01;
+const REST_PER_NAME = 0.005;
 const RETRY = 1_000;

@@ -43,7 +43,7 @@ async function changes(lab: BenchLab, count: number, rounds: number): Promise<Ch
   await service.create();
   await sleep(1_000);
   return await measureChanges(lab, rounds, async (i, seen) => {
-    const address = addresses[Math.floor(i / 2)] ?? '';
+    const address = addresses[Math.floor(i / 2) % count] ?? '';
     const told = seen(`: ${address} .`);
     const began = performance.now();
     await Promise.all([service.turn(address), told]);

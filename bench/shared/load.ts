@@ -70,35 +70,30 @@ export class Load {
 
 /** One connection, and one request on it at a time. */
 class Line {
-  readonly #socket: TLSSocket;
+  readonly #connection: Connection;
   readonly #head: string;
+  #socket: TLSSocket;
   #text = '';
   #answered: ((answer: Answer) => void) | undefined;
   #broken: ((error: Error) => void) | undefined;
 
-  private constructor(socket: TLSSocket, { server, token }: Connection) {
+  private constructor(socket: TLSSocket, connection: Connection) {
+    this.#connection = connection;
+    this.#head = `Host: ${new URL(connection.server).host}\r\nAuthorization: Bearer ${connection.token}\r\n`;
     this.#socket = socket;
-    this.#head = `Host: ${new URL(server).host}\r\nAuthorization: Bearer ${token}\r\n`;
-    // Lengths are in bytes, and so are the characters of this encoding.
-    socket.setEncoding('latin1');
-    socket.on('data', (piece: string) => this.#take(piece));
-    socket.on('error', (error) => this.#broken?.(error));
-    socket.on('close', () => this.#broken?.(new Error('the server closed the connection')));
+    this.#listen();
   }
 
   static async open(connection: Connection): Promise<Line> {
-    const { hostname, port } = new URL(connection.server);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const ca = connection.ca === undefined ? {} : { ca: connection.ca };
-    const socket = connect({ host: hostname, port: Number(port), ...ca }, resolve);
-    socket.once('error', reject);
-    await promise;
-    socket.off('error', reject);
-    socket.setNoDelay(true);
-    return new Line(socket, connection);
+    return new Line(await dial(connection), connection);
   }
 
-  send(method: string, path: string, body?: Body): Promise<Answer> {
+  async send(method: string, path: string, body?: Body): Promise<Answer> {
+    // Servers close connections on which nothing was asked for a while.
+    if (this.#socket.destroyed) {
+      this.#socket = await dial(this.#connection);
+      this.#listen();
+    }
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     this.#answered = resolve;
     this.#broken = reject;
@@ -108,6 +103,15 @@ class Line {
       `${method} ${path} HTTP/1.1\r\n${this.#head}Content-Type: ${typeOf(method, body)}\r\nContent-Length: ${length}\r\n\r\n${content}`,
     );
     return promise;
+  }
+
+  #listen(): void {
+    this.#text = '';
+    // Lengths are in bytes, and so are the characters of this encoding.
+    this.#socket.setEncoding('latin1');
+    this.#socket.on('data', (piece: string) => this.#take(piece));
+    this.#socket.on('error', (error) => this.#broken?.(error));
+    this.#socket.on('close', () => this.#broken?.(new Error('the server closed the connection')));
   }
 
   close(): void {
@@ -125,6 +129,17 @@ class Line {
     this.#text = '';
     this.#answered?.(answer);
   }
+}
+
+async function dial({ server, ca }: Connection): Promise<TLSSocket> {
+  const { hostname, port } = new URL(server);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const socket = connect({ host: hostname, port: Number(port), ...(ca === undefined ? {} : { ca }) }, resolve);
+  socket.once('error', reject);
+  await promise;
+  socket.off('error', reject);
+  socket.setNoDelay(true);
+  return socket;
 }
 
 function typeOf(method: string, body: Body | undefined): string {

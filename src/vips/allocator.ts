@@ -1,7 +1,6 @@
 import type { Address } from '../api/address.ts';
 import { type Service, Service as Services } from '../api/core/service.ts';
 import { L2Advertisement } from '../api/metallb.io/l2-advertisement.ts';
-import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import type { Context } from '../runtime/controller.ts';
 import { asError } from '../runtime/log.ts';
 import { done, failed, type Outcome, wait } from '../runtime/outcome.ts';
@@ -9,7 +8,6 @@ import { keyOf, keyOfObject, type Ref, refOf } from '../runtime/ref.ts';
 import { advertising } from './advertisements.ts';
 import { applicantOf, ingressOf, isServed, poolAnnotation } from './applicant.ts';
 import { type Applicant, type Decision, decide, type Remark, type Stock } from './decide.ts';
-import { Networks } from './networks.ts';
 import type { Leave, Office } from './office.ts';
 import { writeRegister } from './register-writer.ts';
 import { tell, withdraw } from './service-status.ts';
@@ -221,17 +219,10 @@ export class Allocator {
   /** Networks may go, or move to other addresses, before the Services do. */
   async #releaseElsewhere({ addresses }: Decision, { caches, client }: Context): Promise<void> {
     const { register, underlay, claims } = this.#office;
-    const known = this.#office.networks(caches);
     for (const address of addresses) {
-      const isAround = new Set(known.namespacesAround(address));
-      const elsewhere = underlay.at(address).flatMap(({ namespace }) => (isAround.has(namespace) ? [] : namespace));
-      if (elsewhere.length === 0) continue;
-      // Of networks that came a moment ago others may have heard before us.
-      const around = new Networks(await client.list(NetConfig)).namespacesAround(address);
+      const namespaces = underlay.at(address).map(({ namespace }) => namespace);
       const users = new Set(register.at(address)?.users.map(({ uid }) => uid));
-      await claims.release(
-        claims.held(address, elsewhere, users).filter(({ namespace }) => !around.includes(namespace)),
-      );
+      await this.#office.releaseElsewhere(address, claims.held(address, namespaces, users), caches, client);
     }
   }
 

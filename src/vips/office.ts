@@ -155,11 +155,25 @@ export class Office {
         if (first === undefined || failures.has(this.register.blockOf(first.address))) return;
         const { address } = first;
         const vip = this.register.at(address);
-        if (vip !== undefined) await this.claims.take(vip, networks);
-        else await this.claims.release(group.flatMap(({ held }) => held));
+        if (vip === undefined) return this.claims.release(group.flatMap(({ held }) => held));
+        await this.claims.take(vip, networks);
+        // Those who have it now inherit only what networks are around.
+        const users = new Set(vip.users.map((user) => user.uid));
+        const left = group.flatMap(({ uid, held }) => (users.has(uid) ? [] : held));
+        await this.releaseElsewhere(address, left, caches, client);
       }),
     );
     for (const error of failures.values()) throw error;
+  }
+
+  /** Of these records of an address, gives back those in namespaces where hosts cannot have it. */
+  async releaseElsewhere(address: Address, held: readonly Held[], caches: Caches, client: Client): Promise<void> {
+    const known = this.networks(caches).namespacesAround(address);
+    const elsewhere = held.filter(({ namespace }) => !known.includes(namespace));
+    if (elsewhere.length === 0) return;
+    // Of networks that came a moment ago others may have heard before us.
+    const around = new Networks(await client.list(NetConfig)).namespacesAround(address);
+    await this.claims.release(elsewhere.filter(({ namespace }) => !around.includes(namespace)));
   }
 
   /** Everything that Services of this name have on record, except the one that is there now. */

@@ -830,6 +830,16 @@ describe('hosts and Services on one network', () => {
     assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a']);
     await lab.stop();
   });
+
+  it('what a Service that is gone held in a network that is gone is given back though another Service has the address', async () => {
+    const lab = await small();
+    await lab.service('a');
+    const holder = { kind: 'Service', namespace: NAMESPACE, name: 'gone', uid: 'uid-of-gone' };
+    await holdFor(lab, holder, { address: '172.17.0.80', space: 'underlay', namespace: NAMESPACE });
+    await lab.settle();
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a']);
+    await lab.stop();
+  });
 });
 
 describe('two leaders, one of whom does not hear of Services any more', () => {

@@ -85,7 +85,7 @@ export class Allocator {
   /** Decides for each Service, and puts what was decided on record. */
   async #record(services: readonly Service[], context: Context) {
     const losers = await this.#losersAmong(services, context);
-    const gone = await this.#goneAmong(services, context.client);
+    const outdated = await this.#outdatedAmong(services, context.client);
     // From here on until all is being written nobody may come in between.
     const stock = this.#stock(context);
     const now = context.system.now();
@@ -94,7 +94,7 @@ export class Allocator {
       const found = cases.get(service);
       if (found?.applicant === undefined) continue;
       found.decision = decide(found.applicant, stock);
-      found.isPremature = (found.decision.isTakenAway && !losers.has(service)) || gone.has(service);
+      found.isPremature = (found.decision.isTakenAway && !losers.has(service)) || outdated.has(service);
       if (found.isPremature) continue;
       const { addresses, pool } = found.decision;
       const before = addresses.map((address) => stock.register.at(address));
@@ -132,19 +132,22 @@ export class Allocator {
   }
 
   /**
-   * Of those that say to have what is not on record for them, those that the server does not have any more: whoever knew that before us has
-   * given it back, and we would put it on record and he give it back without end.
+   * Of those that say to have what is not on record for them, those of which the server does not say so any more: they are gone, or have
+   * been told something else. Whoever knew that before us has given it back, and we would put it on record and he give it back without end.
    */
-  async #goneAmong(services: readonly Service[], client: Context['client']): Promise<ReadonlySet<Service>> {
+  async #outdatedAmong(services: readonly Service[], client: Context['client']): Promise<ReadonlySet<Service>> {
     const { register } = this.#office;
     const isRecorded = (address: Address, { metadata }: Service): boolean =>
       register.at(address)?.users.some(({ uid }) => uid === metadata.uid) === true;
-    const suspects = services.filter((one) => !ingressOf(one).every((address) => isRecorded(address, one)));
-    const gone = suspects.map(async (service) => {
+    const outdated = services.map(async (service) => {
+      const unrecorded = ingressOf(service).filter((address) => !isRecorded(address, service));
+      if (unrecorded.length === 0) return [];
       const { name, namespace } = refOf(service);
-      return (await client.get(Services, name, namespace))?.metadata.uid === service.metadata.uid ? [] : [service];
+      const now = await client.get(Services, name, namespace);
+      const told = new Set(now?.metadata.uid === service.metadata.uid ? ingressOf(now).map(String) : []);
+      return unrecorded.every((address) => told.has(address.toString())) ? [] : [service];
     });
-    return new Set((await Promise.all(gone)).flat());
+    return new Set((await Promise.all(outdated)).flat());
   }
 
   async #serve(services: readonly Service[], context: Context): Promise<ServiceOutcome[]> {

@@ -854,6 +854,19 @@ describe('two leaders, one of whom does not hear of Services any more', () => {
     assert.ok(lab.writes() - before < 10, `${lab.writes() - before} writes`);
     await lab.stop();
   });
+
+  it('nor what a Service had that has been told another address', async () => {
+    const lab = await small();
+    await lab.service('a');
+    await lab.start({}, {}, '/services?');
+    const before = lab.writes();
+    await lab.annotate('a', { [IPS]: '172.17.0.81' });
+    await lab.settle(60_000);
+    assert.equal(lab.addresses('a'), '172.17.0.81');
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.81 a']);
+    assert.ok(lab.writes() - before < 10, `${lab.writes() - before} writes`);
+    await lab.stop();
+  });
 });
 
 describe('what another leader has left behind for a Service', () => {

@@ -7,7 +7,7 @@ import { done, failed, type Outcome, wait } from '../runtime/outcome.ts';
 import { nextStatus } from '../runtime/status.ts';
 import { CLAIM_FINALIZER, requireThatClaimLost, surplusOf } from './address-claim.record.ts';
 import { type Allotment, allot } from './allocator.ts';
-import { claimApplicant } from './applicant.ts';
+import { type Applicant, claimApplicant } from './applicant.ts';
 import { byNamespace } from './by-namespace.ts';
 import { type Environment, Environments } from './environment.ts';
 import type { Reserved } from './reservation.ts';
@@ -43,7 +43,9 @@ async function serve(
   if (networks === undefined) return claims.map((claim) => withoutNetConfig(claim, environment, context));
   const { ledger, space, waiting, coolDown } = environment;
   const isOutdated = (): boolean => environment.networks(context.caches) !== networks;
-  const allotments = await allot({ ledger, space, networks, waiting, isOutdated }, claims.map(claimApplicant));
+  const known = context.caches.of(AddressClaim);
+  const isThere = ({ ref, holder }: Applicant): boolean => known.get(ref)?.metadata.uid === holder.uid;
+  const allotments = await allot({ ledger, space, networks, waiting, isOutdated, isThere }, claims.map(claimApplicant));
   return Promise.all(
     claims.map(async (claim, i) => {
       const allotment = allotments[i];

@@ -35,6 +35,8 @@ export interface Allocator {
   readonly waiting: Waiting;
   /** Whether the networks are others by now. */
   readonly isOutdated: () => boolean;
+  /** Whether the applicant is still there. */
+  readonly isThere: (applicant: Applicant) => boolean;
 }
 
 /** Gives each applicant what can be given, older ones first. Answers in the order of the applicants. */
@@ -111,7 +113,7 @@ const requestOf = ({ applicant: { holder, heirOf }, subnet, address }: Question)
 });
 
 function allotment(
-  { space, waiting, isOutdated }: Allocator,
+  { space, waiting, isOutdated, isThere }: Allocator,
   applicant: Applicant,
   { entries, surplus }: Plan,
   answers: ReadonlyMap<PlanEntry, Outcome>,
@@ -141,7 +143,8 @@ function allotment(
       }
     }
   }
-  waiting.set(applicant, lacking);
+  // Nobody would take out of the queue again who has gone in the meantime, and those behind would wait for ever.
+  if (isThere(applicant)) waiting.set(applicant, lacking);
   const present = new Set([applicant.holder.uid]);
   // Whoever becomes free while we are not yet in the queue does not wake us, nor does a range that grows.
   const mayAskAgain =

@@ -406,6 +406,26 @@ describe('when a subnet is full', () => {
     assert.equal(lab.state('c'), '172.18.0.10');
     await lab.stop();
   });
+
+  it('one that is gone before it has begun to wait does not stand in the way of those behind it', async () => {
+    const tenant = network({ name: 'Tenant', subnets: [subnet({ cidr: '172.19.0.0/24', allocationRanges: [] })] });
+    const lab = new Lab();
+    await lab.netConfig(smallNetwork('172.18.0.10'), tenant);
+    await lab.start({ delay: [400, 400] });
+    await lab.ipSet('a');
+    await lab.create('gone', any, { name: 'Tenant', subnetName: 'subnet1', fixedIP: '172.19.0.5' });
+    // Its finalizer takes 800 ms, and the record of the address that is free as long.
+    await lab.settle(1_200);
+    const ref = { name: 'gone', namespace: NAMESPACE };
+    await lab.world.client.patch(IPSet, ref, { merge: { metadata: { finalizers: null } } });
+    await lab.world.client.delete(IPSet, ref);
+    await lab.settle();
+    await lab.ipSet('behind');
+    await lab.delete('a');
+    await lab.settle(30_000);
+    assert.equal(lab.state('behind'), '172.18.0.10');
+    await lab.stop();
+  });
 });
 
 describe('the end of an IPSet', () => {

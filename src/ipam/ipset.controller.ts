@@ -9,7 +9,7 @@ import { done, failed, type Outcome, wait } from '../runtime/outcome.ts';
 import { refOf } from '../runtime/ref.ts';
 import { nextStatus } from '../runtime/status.ts';
 import { type Allotment, allot } from './allocator.ts';
-import { ipSetApplicant } from './applicant.ts';
+import { type Applicant, ipSetApplicant } from './applicant.ts';
 import { byNamespace } from './by-namespace.ts';
 import { type Environment, Environments, UNDERLAY } from './environment.ts';
 import { importClaims, importReservations } from './import.ts';
@@ -69,7 +69,8 @@ async function reserve(environment: Environment, ipSets: readonly IPSet[], conte
   const { ledger, space, waiting } = environment;
   const isOutdated = (): boolean => environment.networks(caches) !== networks;
   const applicants = found.map(({ ipSet, reservation }) => ipSetApplicant(ipSet, reservation));
-  const allotments = await allot({ ledger, space, networks, waiting, isOutdated }, applicants);
+  const isThere = ({ ref, holder }: Applicant): boolean => caches.of(IPSet).get(ref)?.metadata.uid === holder.uid;
+  const allotments = await allot({ ledger, space, networks, waiting, isOutdated, isThere }, applicants);
   return Promise.all(
     found.map(async ({ ipSet, reservation }, i) => {
       const allotment = allotments[i];

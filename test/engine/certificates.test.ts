@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { X509Certificate } from 'node:crypto';
+import { webcrypto, X509Certificate } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import 'reflect-metadata';
+import * as x509 from '@peculiar/x509';
 import { requestFor, type Subject } from '../../src/agent/certificate-request.ts';
 import { enrol } from '../../src/agent/enrol.ts';
 import { IdentityFiles } from '../../src/agent/identity-files.ts';
@@ -164,6 +166,31 @@ describe('certificates that are asked for', () => {
     assert.match(String((await refusedWith('forged'))?.['message']), /not signed with the key that it is about/);
   });
 
+  test('have one holder: the one by whom they are approved is the one whom they name', async () => {
+    const two = [{ O: ['system:nodes'] }, { CN: ['system:node:victim'] }, { CN: ['system:node:n'] }];
+    const body = requestOf('two', subjectOf('n'), { ...client, request: await requestWith(two) });
+    assert.equal((await ask(body, node('n'))).status, 201);
+    // Whoever asks later is decided about later.
+    await ask(requestOf('after-two', subjectOf('n'), client), node('n'));
+    await outcomeOf('after-two');
+    assert.deepEqual((await api.get(`${REQUESTS}/two`)).body['status'], {});
+    await approve('two');
+    const why = 'the subject has several common names, and can be only one holder';
+    assert.equal((await refusedWith('two'))?.['message'], why);
+  });
+
+  test('say nothing that was not understood when they were approved, in whatever way it was written', async () => {
+    const written = (tag: string, text: string) =>
+      `#${tag}${text.length.toString(16).padStart(2, '0')}${Buffer.from(text).toString('hex')}`;
+    // A VisibleString, which some programs read and others do not.
+    const odd = [{ O: [written('1a', 'system:masters')] }, { O: ['dev'] }, { CN: ['ann'] }];
+    const spec = { signerName: signerOf.api, usages: ['client auth'], request: await requestWith(odd) };
+    assert.equal((await ask(requestOf('odd', subjectOf('n'), spec))).status, 201);
+    await approve('odd');
+    const groups = certificateIn(await outcomeOf('odd')).subject.split('\n');
+    assert.ok(groups.includes('O=dev') && !groups.includes('O=system:masters'), `${groups}`);
+  });
+
   test('cannot make an administrator, nor be decided by who may not', async () => {
     const spec = { signerName: signerOf.api, usages: ['client auth'] };
     const master = requestOf('master', { commonName: 'eve', organization: 'system:masters', hosts: [] }, spec);
@@ -241,6 +268,14 @@ describe('certificates that are asked for', () => {
     await rm(stateDirectory, { recursive: true });
   });
 });
+
+/** A request with a subject that no agent of ours would write; as a CertificateSigningRequest carries it. */
+async function requestWith(name: x509.JsonName): Promise<string> {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({ name, keys, signingAlgorithm: algorithm });
+  return Buffer.from(request.toString('pem')).toString('base64');
+}
 
 const transportOf = (connection: Awaited<ReturnType<typeof readKubeconfig>>) =>
   new HttpTransport({ connection, system });

@@ -8,6 +8,7 @@ import { constants, gzip } from 'node:zlib';
 import type { UserInfo } from '../../api/admission.ts';
 import { type ApiError, badRequest, tooLarge, unauthorized } from '../../api/status.ts';
 import type { Log } from '../../runtime/log.ts';
+import { type ShownIdentity, shownIdentity } from '../../runtime/shown-identity.ts';
 import type { Access } from '../auth/access.ts';
 import type { KeyPair } from '../auth/authority.ts';
 import type { Identities } from '../auth/identity.ts';
@@ -41,7 +42,7 @@ export class HttpServer {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   /** Whose certificate a connection showed; undefined for none that counts. */
-  readonly #certificates = new WeakMap<Socket, ShownCertificate | undefined>();
+  readonly #certificates = new WeakMap<Socket, ShownIdentity | undefined>();
   readonly #agents: AgentRelay;
   /** How to end each watch and tunnel that is open. */
   readonly #streams = new Set<() => void>();
@@ -180,7 +181,7 @@ export class HttpServer {
 
   #userOf({ headers: { authorization }, socket }: IncomingMessage): UserInfo {
     // Reading a certificate takes longer than anything else about a request: once for each connection is enough.
-    if (!this.#certificates.has(socket)) this.#certificates.set(socket, certificateOf(socket as TLSSocket));
+    if (!this.#certificates.has(socket)) this.#certificates.set(socket, shownIdentity(socket as TLSSocket));
     const certificate = this.#certificates.get(socket);
     if (authorization === undefined && certificate !== undefined && certificate.until < Date.now())
       throw unauthorized();
@@ -276,22 +277,6 @@ function bodyOf(request: IncomingMessage): Promise<Buffer> {
     if (!request.complete) reject(badRequest('the body of the request broke off'));
   });
   return promise;
-}
-
-interface ShownCertificate {
-  readonly user: string;
-  readonly groups: readonly string[];
-  /** Milliseconds since 1970. */
-  readonly until: number;
-}
-
-/** Only a certificate that our own authority signed says who somebody is. */
-function certificateOf(socket: TLSSocket): ShownCertificate | undefined {
-  if (!socket.authorized) return undefined;
-  const { subject, valid_to: until } = socket.getPeerCertificate();
-  const { CN, O } = (subject ?? {}) as { CN?: string | string[]; O?: string | string[] };
-  const user = [CN ?? []].flat()[0];
-  return user === undefined ? undefined : { user, groups: [O ?? []].flat(), until: Date.parse(until) };
 }
 
 const compress = promisify(gzip);

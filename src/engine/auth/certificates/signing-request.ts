@@ -9,7 +9,7 @@ export interface SigningRequest {
   readonly addresses: readonly string[];
   readonly emails: readonly string[];
   readonly uris: readonly string[];
-  /** The subject as it stands, and the key that is to be certified. */
+  /** All that the subject says, written anew out of what was read of it; and the key that is to be certified. */
   readonly subject: x509.Name;
   readonly publicKey: x509.PublicKey;
 }
@@ -25,18 +25,29 @@ export async function readSigningRequest(pem: string): Promise<SigningRequest> {
     .flatMap((extension) => extension.names.items);
   const odd = names.find(({ type }) => !['dns', 'ip', 'email', 'url'].includes(type));
   if (odd !== undefined) throw new Error(`subjectAltNames of the type "${odd.type}" cannot be signed`);
+  const commonNames = request.subjectName.getField('CN');
+  if (commonNames.length > 1) throw new Error('the subject has several common names, and can be only one holder');
   const of = (wanted: string) => names.flatMap(({ type, value }) => (type === wanted ? [value] : []));
   return {
-    commonName: request.subjectName.getField('CN').at(-1) ?? '',
+    commonName: commonNames[0] ?? '',
     organizations: request.subjectName.getField('O'),
     dnsNames: of('dns'),
     addresses: of('ip'),
     emails: of('email'),
     uris: of('url'),
-    subject: request.subjectName,
+    subject: rewritten(request.subjectName),
     publicKey: request.publicKey,
   };
 }
+
+/** Whoever reads the certificate must not find another name in it than the one that was judged, however it was written. */
+const rewritten = (subject: x509.Name): x509.Name =>
+  new x509.Name(
+    subject.toJSON().map((part) => {
+      const asText = Object.entries(part).map(([type, values]) => [type, values.map((utf8String) => ({ utf8String }))]);
+      return Object.fromEntries(asText);
+    }),
+  );
 
 function parsed(pem: string): x509.Pkcs10CertificateRequest {
   try {

@@ -1,4 +1,5 @@
 import type { TLSSocket } from 'node:tls';
+import { shownIdentity } from '../../../runtime/shown-identity.ts';
 import { Refusal } from './refusal.ts';
 
 /** Who asks: what a certificate says that the cluster's authority has signed. */
@@ -9,15 +10,9 @@ export interface Caller {
 
 /** Throws for anybody whom the cluster's authority does not know. */
 export function callerOf(socket: TLSSocket): Caller {
-  const subject: Subject | undefined = socket.authorized ? socket.getPeerCertificate()?.subject : undefined;
-  const user = [subject?.CN ?? []].flat()[0];
-  if (user === undefined) throw new Refusal(401, 'Unauthorized');
-  return { user, groups: [subject?.O ?? []].flat() };
-}
-
-interface Subject {
-  readonly CN?: string | readonly string[];
-  readonly O?: string | readonly string[];
+  const shown = shownIdentity(socket);
+  if (shown === undefined) throw new Refusal(401, 'Unauthorized');
+  return shown;
 }
 
 /**

@@ -67,6 +67,33 @@ describe('roles', () => {
     assert.equal(await status('ann', 'GET', MAPS), 403);
   });
 
+  test('that let somebody change things let him make none, by whichever way of changing makes them', async () => {
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
+    const groups = { apiGroups: ['', 'coordination.k8s.io'] };
+    await made(ROLES, role('changer', [rule(['patch', 'update'], ['configmaps', 'leases'], groups)]));
+    await made(BINDINGS, binding('pat-changes', 'Role', 'changer', 'pat'));
+    const pat = api.as(person('pat'));
+    const contentType = 'application/apply-patch+yaml';
+    const apply = (name: string) =>
+      pat.request({ method: 'PATCH', path: `${MAPS}/${name}?fieldManager=pat`, contentType, body: configMap(name) });
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'new' }, spec: {} };
+    const put = () => pat.request({ method: 'PUT', path: `${leases}/new`, body: lease });
+    const refused = await apply('unmade');
+    assert.equal(refused.status, 403);
+    assert.equal(
+      refused.body['message'],
+      'configmaps "unmade" is forbidden: User "pat" cannot create resource "configmaps" in API group "" in the namespace "default"',
+    );
+    assert.equal((await put()).status, 403);
+    assert.equal((await api.get(`${MAPS}/unmade`)).status, 404);
+    await made(MAPS, configMap('there'));
+    assert.equal((await apply('there')).status, 200);
+    await made(ROLES, role('maker-of-things', [rule(['create'], ['configmaps', 'leases'], groups)]));
+    await made(BINDINGS, binding('pat-makes', 'Role', 'maker-of-things', 'pat'));
+    assert.equal((await apply('unmade')).status, 201);
+    assert.equal((await put()).status, 201);
+  });
+
   test('can be for single names, which a list or watch may select', async () => {
     await made(ROLES, role('one-map', [rule(['get', 'list', 'watch'], ['configmaps'], { resourceNames: ['mine'] })]));
     await made(BINDINGS, binding('bob-reads', 'Role', 'one-map', 'bob'));

@@ -58,7 +58,8 @@ export async function handleResource(
   if (verb === undefined || !served.includes(verb)) throw methodNotAllowed(resource, verb ?? call.method.toLowerCase());
   const special = specialSubresource(target);
   if (special !== undefined) return special({ context, tokens }, target, call, path.tail);
-  const answer = await perform(context, reviews, verb, target, subresource, call);
+  const requireCreation = () => access.require(call.user, { ...attempt, verb: 'create' });
+  const answer = await perform({ context, reviews, requireCreation }, verb, target, subresource, call);
   return endpoint.deprecation === undefined
     ? answer
     : { ...answer, warnings: [...(answer.warnings ?? []), endpoint.deprecation] };
@@ -108,8 +109,7 @@ function requireSensibleName(name: string): void {
 }
 
 async function perform(
-  context: Context,
-  reviews: Reviews,
+  { context, reviews, requireCreation }: Pick<Parts, 'context' | 'reviews'> & { requireCreation: () => void },
   verb: Verb,
   target: Target,
   subresource: Subresource | undefined,
@@ -137,13 +137,13 @@ async function perform(
       return written(await create(context, target, submission, options), rendering, options.warnings);
     }
     case 'update': {
-      const options = writeOptions(call, 'UpdateOptions');
+      const options = { ...writeOptions(call, 'UpdateOptions'), requireCreation };
       return written(await update(context, target, await objectIn(call), options), rendering, options.warnings);
     }
     case 'patch': {
       const type = mediaTypeOf(call.contentType);
       const force = forceIn(call, type === PATCH_TYPES.apply);
-      const options = writeOptions(call, 'PatchOptions');
+      const options = { ...writeOptions(call, 'PatchOptions'), requireCreation };
       const { value, duplicates } = await valueIn(call, type);
       const request = { type, patch: value, duplicates, force };
       return written(await patch(context, target, request, options), rendering, options.warnings);

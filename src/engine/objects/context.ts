@@ -30,6 +30,8 @@ export interface WriteOptions {
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   /** Sentences that go back to the client as Warning headers. */
   readonly warnings: string[];
+  /** Of a write that may turn out to make what it was to change: throws for who has no right to make one. */
+  readonly requireCreation?: () => void;
 }
 
 /** What a write left behind, encoded as the endpoint shows it. */

@@ -119,6 +119,7 @@ async function apply(
   const submission = { object: cloneJson(object), duplicates };
   if (old === undefined || live === undefined) {
     if (subresource !== '') throw notFound(endpoint.resource, name);
+    options.requireCreation?.();
     return create(context, target, submission, options, 'tracked');
   }
   metadataOf(submission.object)['resourceVersion'] = String(old.revision);

@@ -30,6 +30,7 @@ export async function update(
     const old = context.store.newest(resource.id, namespace, name);
     if (old === undefined) {
       if (!resource.rules.createOnUpdate) throw notFound(resource, name);
+      options.requireCreation?.();
       return create(context, target, submission, options);
     }
     const asked = metadata['resourceVersion'] ?? '';

@@ -161,17 +161,72 @@ describe('what a node may do', () => {
       'pods "new" is forbidden: pod does not have "kubernetes.io/config.mirror" annotation, node "h1" can only create mirror pods',
     );
     const mirror = { annotations: { 'kubernetes.io/config.mirror': 'x' } };
-    const volumes = [{ name: 's', secret: { secretName: 'unused' } }];
-    await refuses(
-      ask('POST', PODS, pod('m', 'h1', { volumes }, mirror)),
-      'pods "m" is forbidden: node "h1" can not create pods that reference secrets',
-    );
     await refuses(
       ask('POST', PODS, pod('m', 'h2', {}, mirror)),
       'pods "m" is forbidden: node "h1" can only create pods with spec.nodeName set to itself',
     );
-    made(await ask('POST', PODS, pod('m', 'h1', {}, mirror)));
+    const ofClaim = { volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'disk' } }] };
+    const owned = (...owners: JsonObject[]) => ({ ...mirror, ownerReferences: owners });
+    const uid = String(at((await api.get(`${NODES}/h1`)).body, 'metadata.uid'));
+    const own = { apiVersion: 'v1', kind: 'Node', name: 'h1', uid, controller: true };
+    const anOwner = 'can only create pods with an owner reference set to itself';
+    for (const [metadata, spec, why] of [
+      [mirror, {}, anOwner],
+      [owned({ ...own, name: 'h2' }), {}, anOwner],
+      [
+        owned({ ...own, controller: false }),
+        {},
+        'can only create pods with a controller owner reference set to itself',
+      ],
+      [
+        owned(own, { ...own, uid: 'x', controller: false }),
+        {},
+        'can only create pods with a single owner reference set to itself',
+      ],
+      [owned({ ...own, blockOwnerDeletion: true }), {}, 'must not set blockOwnerDeletion on an owner reference'],
+      [
+        owned(own),
+        { volumes: [{ name: 's', secret: { secretName: 'unused' } }] },
+        'can not create pods that reference secrets',
+      ],
+      [owned(own), ofClaim, 'can not create pods that reference persistentvolumeclaims'],
+    ] as const) {
+      await refuses(ask('POST', PODS, pod('m', 'h1', spec, metadata)), `pods "m" is forbidden: node "h1" ${why}`);
+    }
+    made(await ask('POST', PODS, pod('m', 'h1', {}, owned(own))));
     assert.equal((await ask('GET', `${CORE}/secrets/unused`)).status, 403);
+  });
+
+  test('tells what happens in its own name, and leaves alone what others have told', async () => {
+    const events = `${CORE}/events`;
+    const event = (name: string, more: JsonObject): JsonObject => ({
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name, namespace: 'default' },
+      involvedObject: { apiVersion: 'v1', kind: 'Pod', name: 'mine', namespace: 'default' },
+      type: 'Warning',
+      reason: 'Test',
+      ...more,
+    });
+    const by = (host: string): JsonObject => ({ source: { component: 'kubelet', host }, reportingInstance: host });
+    made(await ask('POST', events, event('by-h1', by('h1'))));
+    made(await patch(`${events}/by-h1`, { count: 2 }));
+    await made(await api.post(events, event('by-h2', by('h2'))));
+    const whose = 'can only write objects of kind Event that belong to itself, and this one is for';
+    await refuses(ask('POST', events, event('x', by('h2'))), `events "x" is forbidden: node "h1" ${whose} host "h2"`);
+    await refuses(ask('POST', events, event('x', {})), `events "x" is forbidden: node "h1" ${whose} no host`);
+    const half = { source: { host: 'h1' }, reportingInstance: 'h2' };
+    assert.equal((await ask('POST', events, event('x', half))).status, 403);
+    for (const body of [{ message: 'all is well' }, by('h1')]) {
+      assert.equal((await patch(`${events}/by-h2`, body)).status, 403);
+    }
+    const newer = '/apis/events.k8s.io/v1/namespaces/default/events';
+    assert.equal((await patch(`${newer}/by-h2`, { note: 'all is well' })).status, 403);
+    assert.equal(
+      (await patch(`${newer}/by-h2`, { deprecatedSource: { host: 'h1' }, reportingInstance: 'h1' })).status,
+      403,
+    );
+    assert.equal((await patch(`${events}/by-h1`, by('h2'))).status, 403);
   });
 
   test('writes its own Node, but not what steers pods to it or packets', async () => {
@@ -305,8 +360,21 @@ describe('what a node may do', () => {
       kind: 'TokenRequest',
       spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid } },
     });
-    made(await ask('POST', account, request('mine', await uid('mine'))));
+    const wishes = [{ serviceAccountToken: { path: 't' } }, { serviceAccountToken: { path: 'v', audience: 'vault' } }];
+    await made(await api.post(PODS, pod('asking', 'h1', { volumes: [{ name: 't', projected: { sources: wishes } }] })));
+    const forVault = async (name: string, ...audiences: string[]): Promise<JsonObject> => {
+      const body = request(name, await uid(name));
+      return { ...body, spec: { ...(body['spec'] as JsonObject), audiences } };
+    };
+    made(await ask('POST', account, request('asking', await uid('asking'))));
+    made(await ask('POST', account, await forVault('asking', 'vault')));
+    await refuses(
+      ask('POST', account, await forVault('asking', 'bank')),
+      'serviceaccounts "default" is forbidden: audience "bank" not found in pod spec volume, system:node:h1 is not authorized to request tokens for this audience',
+    );
     const refused: [string, JsonObject][] = [
+      ['that its pod does not want', request('mine', await uid('mine'))],
+      ['for more than its pod wants', await forVault('asking', 'vault', 'bank')],
       ['of a pod elsewhere', request('other', await uid('other'))],
       ['of a pod with the UID of another', request('mine', await uid('other'))],
       ['bound to nothing', { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }],

@@ -1,7 +1,7 @@
 import type { Admission, AdmissionRequest } from '../../../api/admission.ts';
 import { equalJson, type JsonObject } from '../../../api/json.ts';
 import { builtinKind, type Kind } from '../../../api/kind.ts';
-import { hostObjection, nodeNameOf } from '../../../api/node-identity.ts';
+import { hostObjection, NODE_PREFIX, nodeNameOf } from '../../../api/node-identity.ts';
 import { forbidden } from '../../../api/status.ts';
 import { isAbsent, metadataOf, objectAt, objectsAt, specOf, textAt, textMapAt } from '../../builtin/reading.ts';
 import { NODE_LEASES } from './node-authorizer.ts';
@@ -12,6 +12,7 @@ import { isMirror, MIRROR, referencesOf } from './pod-references.ts';
 const Pod = builtinKind('', 'v1', 'Pod', 'pods');
 const Node = builtinKind('', 'v1', 'Node', 'nodes', 'Cluster');
 const Lease = builtinKind('coordination.k8s.io', 'v1', 'Lease', 'leases');
+const Event = builtinKind('', 'v1', 'Event', 'events');
 
 const EVERYTHING = ['CREATE', 'UPDATE', 'DELETE'] as const;
 
@@ -23,18 +24,19 @@ interface Written extends Pick<AdmissionRequest, 'operation' | 'subresource' | '
   readonly before: JsonObject;
 }
 
-/** Lets nodes write what belongs to them and nothing else, in the words of Kubernetes' NodeRestriction. */
+/**
+ * Lets nodes write what belongs to them and nothing else, in the words of Kubernetes' NodeRestriction. Stricter than that one with
+ * Events and ranges of pods: a node tells what happens in its own name, and does not choose what is routed to it.
+ */
 export const nodeRestriction: readonly Admission[] = [
   restrict(Pod, ofPod, ['status', 'eviction']),
   restrict(Node, ofNode, ['status']),
   restrict(Lease, ofLease),
+  restrict(Event, ofKind(Event, tellersOf)),
   ...ownKinds.map(({ kind, hostOf }) =>
     restrict(
       kind,
-      (node, { operation, now, before }) => {
-        const objects = { CREATE: [now], UPDATE: [before, now], DELETE: [before] }[operation];
-        return hostObjection(node, kind, objects.map(hostOf));
-      },
+      ofKind(kind, (object) => [hostOf(object)]),
       ['status'],
     ),
   ),
@@ -77,21 +79,51 @@ function ofPod(node: string, { operation, subresource, now, before }: Written): 
   return nodeOf(before) === node ? undefined : `node "${node}" can only delete pods with spec.nodeName set to itself`;
 }
 
+/** Of every kind of which each object belongs to a host: it must before the write and after. */
+function ofKind(kind: Kind, hostsOf: (object: JsonObject) => readonly string[]): Objection {
+  return (node, { operation, now, before }) => {
+    const objects = { CREATE: [now], UPDATE: [before, now], DELETE: [before] }[operation];
+    return hostObjection(node, kind, objects.flatMap(hostsOf));
+  };
+}
+
+/** Who says that something happened, by both of the names that an Event has for that; `deprecatedSource` in its newer form. */
+function tellersOf(event: JsonObject): readonly string[] {
+  const sources = ['source', 'deprecatedSource'].map((field) => textAt(objectAt(event, field), 'host'));
+  const named = [...sources, textAt(event, 'reportingInstance')].filter((host) => host !== '');
+  return named.length === 0 ? [''] : named;
+}
+
 /** A mirror shows what a host runs by itself. What it names would be the host's to read, so it may name nothing. */
 function ofMirror(node: string, pod: JsonObject): string | undefined {
   if (!isMirror(pod)) return `pod does not have "${MIRROR}" annotation, node "${node}" can only create mirror pods`;
   if (nodeOf(pod) !== node) return `node "${node}" can only create pods with spec.nodeName set to itself`;
-  const owners = objectsAt(metadataOf(pod), 'ownerReferences');
-  if (owners.some((owner) => textAt(owner, 'kind') !== 'Node' || textAt(owner, 'name') !== node)) {
-    return `node "${node}" can only create pods with an owner reference set to itself`;
-  }
+  const fault = ownerFault(node, objectsAt(metadataOf(pod), 'ownerReferences'));
+  if (fault !== undefined) return fault;
   const { serviceAccount, secrets, configMaps } = referencesOf(pod);
+  const claims = objectsAt(specOf(pod), 'volumes').filter((volume) => !isAbsent(volume, 'persistentVolumeClaim'));
   const named = [
     ...(serviceAccount === '' ? [] : ['a service account']),
     ...(secrets.size === 0 ? [] : ['secrets']),
     ...(configMaps.size === 0 ? [] : ['configmaps']),
+    ...(claims.length === 0 ? [] : ['persistentvolumeclaims']),
   ];
   return named.length === 0 ? undefined : `node "${node}" can not create pods that reference ${named[0]}`;
+}
+
+/** A mirror goes with the Node that shows it, and holds nothing else up. */
+function ownerFault(node: string, [owner, ...more]: readonly JsonObject[]): string | undefined {
+  if (more.length > 0) return `node "${node}" can only create pods with a single owner reference set to itself`;
+  const { apiVersion, kind, name } = owner ?? {};
+  if (apiVersion !== 'v1' || kind !== 'Node' || name !== node) {
+    return `node "${node}" can only create pods with an owner reference set to itself`;
+  }
+  if (owner?.['controller'] !== true) {
+    return `node "${node}" can only create pods with a controller owner reference set to itself`;
+  }
+  return owner['blockOwnerDeletion'] === true
+    ? `node "${node}" must not set blockOwnerDeletion on an owner reference`
+    : undefined;
 }
 
 function ofNode(node: string, { operation, name, now, before }: Written): string | undefined {
@@ -121,8 +153,15 @@ const nodeOf = (pod: JsonObject): string => textAt(specOf(pod), 'nodeName');
 const labelsOf = (object: JsonObject): Map<string, string> => textMapAt(metadataOf(object), 'labels');
 const asJson = (object: unknown): JsonObject => (object ?? {}) as JsonObject;
 
-/** What is said against a token that a node asks for: it gets those of accounts of its pods, for as long as the pods live. */
-export function tokenObjection(node: string, bound: JsonObject | undefined, pod: JsonObject | undefined) {
+interface AskedToken {
+  readonly audiences: readonly string[];
+  /** What it is to be bound to, and the pod of that name. */
+  readonly bound: JsonObject | undefined;
+  readonly pod: JsonObject | undefined;
+}
+
+/** What is said against a token that a node asks for: it gets those that its pods want, for as long as the pods live. */
+export function tokenObjection(node: string, { audiences, bound, pod }: AskedToken): string | undefined {
   const isPod = textAt(bound, 'apiVersion') === 'v1' && textAt(bound, 'kind') === 'Pod' && textAt(bound, 'name') !== '';
   if (!isPod) return 'node requested token not bound to a pod';
   const uid = textAt(bound, 'uid');
@@ -130,5 +169,20 @@ export function tokenObjection(node: string, bound: JsonObject | undefined, pod:
   if (textAt(objectAt(pod, 'metadata'), 'uid') !== uid) {
     return `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
   }
-  return nodeOf(pod ?? {}) === node ? undefined : 'node requested token bound to a pod scheduled on a different node';
+  if (nodeOf(pod ?? {}) !== node) return 'node requested token bound to a pod scheduled on a different node';
+  const wanted = audiencesIn(pod ?? {});
+  // Without one, a token is for the API.
+  const odd = (audiences.length === 0 ? [''] : audiences).find((audience) => !wanted.has(audience));
+  return odd === undefined
+    ? undefined
+    : `audience ${JSON.stringify(odd)} not found in pod spec volume, ${NODE_PREFIX}${node} is not authorized to request tokens for this audience`;
+}
+
+/** For whom the volumes of a pod want tokens; empty for the API. */
+function audiencesIn(pod: JsonObject): ReadonlySet<string> {
+  const sources = objectsAt(specOf(pod), 'volumes').flatMap((volume) =>
+    objectsAt(objectAt(volume, 'projected'), 'sources'),
+  );
+  const tokens = sources.filter((source) => !isAbsent(source, 'serviceAccountToken'));
+  return new Set(tokens.map((source) => textAt(objectAt(source, 'serviceAccountToken'), 'audience')));
 }

@@ -42,7 +42,8 @@ export function answerTokenRequest(
   const node = nodeNameOf(user);
   if (node !== undefined) {
     const isPod = textAt(ref, 'kind') === 'Pod';
-    const objection = tokenObjection(node, ref, isPod ? live('pods', textAt(ref, 'name')) : undefined);
+    const pod = isPod ? live('pods', textAt(ref, 'name')) : undefined;
+    const objection = tokenObjection(node, { audiences: asked, bound: ref, pod });
     if (objection !== undefined) throw forbidden(ACCOUNTS, name, objection);
   }
   const bound = ref === undefined ? {} : boundTo(ref, name, live);

@@ -51,7 +51,7 @@ async function serve(
       const allotment = allotments[i];
       if (allotment === undefined) return done<AddressClaimStatus>();
       try {
-        if (allotment.isDoubtful) await requireThatClaimLost(claim, context.client);
+        if (allotment.isDoubtful) await requireThatClaimLost(claim, allotment, context.client);
         await ledger.release(space, await surplusOf(claim, allotment, context.client), { coolDown });
       } catch (error) {
         return failed<AddressClaimStatus>(asError(error));

@@ -22,7 +22,7 @@ export interface Allotment {
   readonly error: Error | undefined;
   /** Held, and to be given back once what is promised in writing does not name it. */
   readonly surplus: readonly Holding[];
-  /** It lacks something that its status says it has: perhaps we have not heard of it yet. */
+  /** It lacks something that its status says it has, or has something else than was promised: perhaps we have not heard of it yet. */
   readonly isDoubtful: boolean;
   /** Something that it lacks has become free in the meantime. */
   readonly mayAskAgain: boolean;
@@ -43,7 +43,12 @@ export interface Allocator {
 export async function allot(allocator: Allocator, applicants: readonly Applicant[]): Promise<Allotment[]> {
   const { space, networks } = allocator;
   const plans = applicants.map((applicant) =>
-    plan({ ...applicant, networks, holdings: space.heldBy(applicant.holder.uid) }),
+    plan({
+      ...applicant,
+      networks,
+      holdings: space.heldBy(applicant.holder.uid),
+      isAnothers: (address) => space.isAnothers(address, applicant),
+    }),
   );
   const questions = applicants
     .flatMap((applicant, i) => (plans[i]?.entries ?? []).flatMap((entry) => questionsOf(applicant, entry)))
@@ -115,7 +120,7 @@ const requestOf = ({ applicant: { holder, heirOf }, subnet, address }: Question)
 function allotment(
   { space, waiting, isOutdated, isThere }: Allocator,
   applicant: Applicant,
-  { entries, surplus }: Plan,
+  { entries, surplus, overrules }: Plan,
   answers: ReadonlyMap<PlanEntry, Outcome>,
 ): Allotment {
   const reserved: Allotment['reserved'][number][] = [];
@@ -151,12 +156,14 @@ function allotment(
     lacking.length > 0 &&
     (isOutdated() ||
       lacking.some((wanted) => couldServe(space, wanted) && waiting.ahead(applicant, wanted, present) === undefined));
-  const isDoubtful = lacking.some(({ subnet: { network, definition } }) =>
-    applicant.told.entries.some(
-      (entry) => sameName(entry.network, network.name) && sameName(entry.subnet, definition.name),
-    ),
-  );
+  const isDoubtful =
+    overrules ||
+    lacking.some(({ subnet: { network, definition } }) =>
+      applicant.told.entries.some(
+        (entry) => sameName(entry.network, network.name) && sameName(entry.subnet, definition.name),
+      ),
+    );
   return { reserved, undecided, problems, error, surplus, isDoubtful, mayAskAgain };
 }
 
-const NOTHING: Plan = { entries: [], surplus: [] };
+const NOTHING: Plan = { entries: [], surplus: [], overrules: false };

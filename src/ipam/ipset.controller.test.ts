@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
+import type { Condition } from '../api/condition.ts';
 import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
@@ -492,6 +493,50 @@ describe('what was there before', () => {
     await lab.ipSet('old');
     assert.deepEqual([lab.state('new'), lab.state('old')], ['172.18.0.11', '172.18.0.10']);
     assert.deepEqual(lab.held().sort(), ['172.18.0.10 IPSet old', '172.18.0.11 IPSet new']);
+    await lab.stop();
+  });
+
+  it('an address that two were promised is kept by one, and the other one is told who has it and gets it after him', async () => {
+    const lab = new Lab();
+    await lab.netConfig(network());
+    const entry = { network: 'Storage', subnet: 'subnet1', address: '172.18.0.10' };
+    for (const name of ['one', 'two']) {
+      await lab.create(name);
+      const { uid } = lab.find(name).metadata;
+      const metadata = { name, namespace: NAMESPACE };
+      await lab.world.client.create(Reservation, {
+        metadata,
+        spec: { ipSetRef: { uid }, reservation: { Storage: entry } },
+      });
+      const ready: Condition = { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
+      const status = { observedGeneration: 1, conditions: [ready], reservations: [entry] };
+      await lab.world.client.updateStatus(IPSet, { ...lab.find(name), status });
+    }
+    await lab.start();
+    assert.deepEqual(
+      [lab.state('one'), lab.state('two')],
+      [
+        '172.18.0.10',
+        'False: Reservation error occured 172.18.0.10 already reserved by IPSet one; network Storage subnet subnet1 gives it once that is deleted',
+      ],
+    );
+    assert.deepEqual(lab.find('two').status?.reservations, []);
+    await lab.delete('one');
+    assert.equal(lab.state('two'), '172.18.0.10');
+    await lab.stop();
+  });
+
+  it('an IPSet keeps its address when its Reservation is made to say what another one has, and puts that right', async () => {
+    const lab = await running(network());
+    await lab.ipSet('a');
+    await lab.ipSet('b');
+    const found = lab.reservation('a');
+    assert.ok(found);
+    const entry = { network: 'Storage', subnet: 'subnet1', address: '172.18.0.11' };
+    await lab.world.client.update(Reservation, { ...found, spec: { ...found.spec, reservation: { Storage: entry } } });
+    await lab.settle();
+    assert.deepEqual([lab.state('a'), lab.state('b')], ['172.18.0.10', '172.18.0.11']);
+    assert.equal(lab.reservation('a')?.spec.reservation['Storage']?.address, '172.18.0.10');
     await lab.stop();
   });
 

@@ -73,10 +73,23 @@ const words = (goal: Goal): string => {
 };
 function planned(
   of: IPSet,
-  { holdings = [], reserved }: { holdings?: Holding[]; reserved?: Reservation | undefined } = {},
-): { goals: string[]; surplus: string[] } {
-  const { entries, surplus } = plan({ ...ipSetApplicant(of, reserved), networks: new Networks(netConfig), holdings });
-  return { goals: entries.map(({ goal }) => words(goal)), surplus: surplus.map((one) => `${one.address}`) };
+  {
+    holdings = [],
+    reserved,
+    anothers = [],
+  }: { holdings?: Holding[]; reserved?: Reservation | undefined; anothers?: string[] } = {},
+): { goals: string[]; surplus: string[]; overrules?: true } {
+  const { entries, surplus, overrules } = plan({
+    ...ipSetApplicant(of, reserved),
+    networks: new Networks(netConfig),
+    holdings,
+    isAnothers: (one) => anothers.includes(`${one}`),
+  });
+  return {
+    goals: entries.map(({ goal }) => words(goal)),
+    surplus: surplus.map((one) => `${one.address}`),
+    ...(overrules && { overrules }),
+  };
 }
 
 describe('the plan for an IPSet', () => {
@@ -100,6 +113,16 @@ describe('the plan for an IPSet', () => {
     assert.deepEqual(planned(ipSet(any), { holdings, reserved: reservation('uid', { Storage: '172.18.0.21' }) }), {
       goals: ['held 172.18.0.21'],
       surplus: ['172.18.0.20'],
+    });
+  });
+
+  it('is what it holds where another one has what its Reservation says, and that where it holds nothing', () => {
+    const told = { reserved: reservation('uid', { Storage: '172.18.0.21' }), anothers: ['172.18.0.21'] };
+    assert.deepEqual(planned(ipSet(any), told), { goals: ['promised 172.18.0.21'], surplus: [] });
+    assert.deepEqual(planned(ipSet(any), { ...told, holdings: [holding('172.18.0.20')] }), {
+      goals: ['held 172.18.0.20'],
+      surplus: [],
+      overrules: true,
     });
   });
 
@@ -162,12 +185,16 @@ describe('the plan for an IPSet', () => {
     const requests = fc.shuffledSubarray([any, six], { minLength: 1 });
     const uid = fc.constantFrom('uid', 'another');
     fc.assert(
-      fc.property(texts, texts, requests, uid, (held, said, asked, by) => {
+      fc.property(texts, texts, texts, requests, uid, (held, said, anothers, asked, by) => {
         const subnetOf = (text: string) => (text.includes(':') ? 'subnet6' : 'subnet1');
         const reserved = reservation(by, Object.fromEntries(said.map((text, i) => [`k${i}`, text])));
         for (const entry of Object.values(reserved.spec.reservation)) entry.subnet = subnetOf(entry.address);
         const holdings = held.map((text) => holding(text, subnetOf(text)));
-        const { goals, surplus } = planned(ipSet(...asked), { holdings, reserved });
+        const { goals, surplus } = planned(ipSet(...asked), {
+          holdings,
+          reserved,
+          anothers: anothers.filter((text) => !held.includes(text)),
+        });
         const used = goals.flatMap((goal) => goal.split(' ').slice(1));
         assert.equal(new Set(used).size, used.length);
         assert.deepEqual(

@@ -10,6 +10,8 @@ export interface Situation extends Pick<Applicant, 'requests' | 'promises' | 'to
   readonly networks: Networks;
   /** What the ledger has on record for it. */
   readonly holdings: readonly Holding[];
+  /** Whether the ledger has somebody else on record for an address, as far as we know. */
+  readonly isAnothers: (address: Address) => boolean;
 }
 
 /** What shall become of an applicant: for each requested network an address, or a way to one, or why there is none. */
@@ -17,6 +19,8 @@ export interface Plan {
   readonly entries: readonly PlanEntry[];
   /** What it holds and does not ask for (any more). */
   readonly surplus: readonly Holding[];
+  /** Whether it was promised something that it does not get, because somebody else has it, and has something in its place. */
+  readonly overrules: boolean;
 }
 
 export interface PlanEntry {
@@ -37,10 +41,12 @@ export type Goal =
 
 /**
  * An address stays for as long as its holder lives: whatever the NetConfig says by now, what is promised to it in writing
- * comes first, then what the ledger has for it, what its status says, and then what it asks for.
+ * comes first, then what the ledger has for it, what its status says, and then what it asks for. Of what somebody else has it was
+ * promised in vain: it keeps what it has, and waits for the promised address only where it has none.
  */
-export function plan({ requests, networks, holdings, promises, told }: Situation): Plan {
-  const rights = rightsOf({ holdings, promises, told });
+export function plan({ requests, networks, ...known }: Situation): Plan {
+  const { holdings } = known;
+  const rights = rightsOf(known);
   const subnets = requests.map(({ name, subnetName }) => networks.find(name, subnetName));
   const matched = match(requests, subnets, rights);
   const entries = requests.map((request, i): PlanEntry => {
@@ -50,7 +56,7 @@ export function plan({ requests, networks, holdings, promises, told }: Situation
     if (right === undefined || (right.by === 'wished' && !grants(right.address, request, subnet))) {
       return { request, goal: goalOf(request, subnet) };
     }
-    return { request, goal: { is: right.by, subnet, address: right.address } };
+    return { request, goal: { is: right.by === 'vain' ? 'promised' : right.by, subnet, address: right.address } };
   });
   const kept = new Set(matched.map((right) => right?.address.toString()));
   const undecided = requests.filter((_, i) => typeof subnets[i] === 'string');
@@ -58,12 +64,13 @@ export function plan({ requests, networks, holdings, promises, told }: Situation
     ({ address, network }) =>
       !kept.has(address.toString()) && !undecided.some((request) => sameName(request.name, network)),
   );
-  return { entries, surplus };
+  const overrules = rights.some((right) => right.by === 'vain' && !matched.includes(right));
+  return { entries, surplus, overrules };
 }
 
 /** An address that the applicant has a right to. */
 interface Right {
-  readonly by: 'held' | 'promised' | 'wished';
+  readonly by: 'held' | 'promised' | 'vain' | 'wished';
   readonly address: Address;
   readonly network: string;
   readonly subnet: string;
@@ -73,21 +80,35 @@ interface Right {
  * The strongest first. What was held twice for a network in a race is decided by the promise, which only one can write. What the status says
  * counts where neither is known: a promise may have been deleted, and what is held be on its way to us.
  */
-function rightsOf({ holdings, promises, told }: Pick<Situation, 'holdings' | 'promises' | 'told'>): Right[] {
+function rightsOf({
+  holdings,
+  promises,
+  told,
+  isAnothers,
+}: Pick<Situation, 'holdings' | 'promises' | 'told' | 'isAnothers'>): Right[] {
   const held = holdings.map(({ address, network, subnet }): Right => ({ by: 'held', address, network, subnet }));
-  const promised = inWriting(promises, held);
-  const known = promises.areOwn ? [...promised, ...held] : [...held, ...promised];
-  const said = inWriting(told, known).filter((right) => !known.includes(right));
+  const promised = inWriting(promises, held, isAnothers);
+  const vain = promised.filter(({ by }) => by === 'vain');
+  const known = promises.areOwn
+    ? [...promised.filter((right) => !vain.includes(right)), ...held, ...vain]
+    : [...held, ...promised];
+  const said = inWriting(told, known, isAnothers).filter((right) => !known.includes(right));
   return promises.areOwn ? [...known, ...said] : [...held, ...said, ...promised];
 }
 
 /** Those that are in writing; what is known of an address already stays what it is. */
-const inWriting = ({ areOwn, entries }: Promises, known: readonly Right[]): Right[] =>
+const inWriting = (
+  { areOwn, entries }: Promises,
+  known: readonly Right[],
+  isAnothers: Situation['isAnothers'],
+): Right[] =>
   entries.flatMap(({ address: text, network, subnet }): Right[] => {
     const address = Address.parse(text);
     if (address === undefined) return [];
     const before = known.find((right) => right.address.equals(address));
-    return [before ?? { by: areOwn ? 'promised' : 'wished', address, network, subnet }];
+    if (before !== undefined) return [before];
+    const own = isAnothers(address) ? 'vain' : 'promised';
+    return [{ by: areOwn ? own : 'wished', address, network, subnet }];
   });
 
 /** Gives each request at most one right: first where network and subnet agree, then where the network and the family do. */

@@ -7,6 +7,7 @@ import { removeFinalizers } from '../runtime/finalizers.ts';
 import { refOf } from '../runtime/ref.ts';
 import type { Allotment } from './allocator.ts';
 import type { Environment } from './environment.ts';
+import { requireLoss } from './on-record.ts';
 import { FINALIZERS, isFor, isWritten, reservationFor } from './reservation.ts';
 
 /** What has been decided about an IPSet. */
@@ -53,15 +54,19 @@ async function requireNewest({ metadata: { name, namespace, uid, generation } }:
   if (newest?.metadata.uid !== uid || newest.metadata.generation !== generation) throw modified(IPSet, name);
 }
 
-/** Before an IPSet is told that it lost something: what is promised to it is written down at the server. */
+/** Before an IPSet is told that it lost something: what is promised to it is written down at the server, and must be somebody else's. */
 export async function requireThatLost({ ipSet, reserved }: Decided, client: Client): Promise<void> {
   const { name, namespace } = ipSet.metadata;
   const found = await client.get(Reservation, name, namespace);
   if (found === undefined || !isFor(found, ipSet)) return;
   const seen = new Set(reserved.map(({ address }) => address.toString()));
-  const unseen = Object.values(found.spec.reservation).filter(({ address }) => !seen.has(address));
-  if (unseen.some(({ network }) => ipSet.spec.networks.some((request) => sameName(request.name, network))))
-    throw modified(Reservation, name);
+  const lost = Object.values(found.spec.reservation).filter(
+    ({ address, network }) =>
+      !seen.has(address) && ipSet.spec.networks.some((request) => sameName(request.name, network)),
+  );
+  const kept = reserved.filter(({ subnet }) => lost.some(({ network }) => sameName(network, subnet.network.name)));
+  const loss = { promised: lost.map(({ address }) => address), kept: kept.map(({ address }) => address) };
+  await requireLoss(loss, ipSet.metadata, client);
 }
 
 /** Gives back what the IPSet does not ask for, having made sure with the server that this is so. */

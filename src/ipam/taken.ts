@@ -2,11 +2,11 @@ import type { Address } from '../api/address.ts';
 import type { LiveReader } from '../api/admission.ts';
 import { Service } from '../api/core/service.ts';
 import type { Kind } from '../api/kind.ts';
-import { AddressBlock, type AddressHolder, blockName, blockPrefix } from '../api/netloom.io/address-block.ts';
+import type { AddressHolder } from '../api/netloom.io/address-block.ts';
 import { AddressClaim } from '../api/netloom.io/address-claim.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
-import { UNDERLAY } from './environment.ts';
+import { onRecord } from './on-record.ts';
 
 /** Somebody who asks for exactly one address. */
 export interface Applicant {
@@ -25,9 +25,7 @@ export async function whoHas(
   live: LiveReader,
 ): Promise<AddressHolder | undefined> {
   const { namespace } = applicant;
-  const block = await live.get(AddressBlock, blockName(UNDERLAY, blockPrefix(address)), namespace);
-  const text = address.toString();
-  const holding = block?.spec.holdings.find(({ address }) => address === text);
+  const holding = await onRecord(address, namespace, live);
   if (holding === undefined || holding.coolsUntil !== undefined || isOwn(holding.holder, applicant)) return undefined;
   const { holder } = holding;
   const kind = HOLDERS.find((one) => one.group === (holder.apiGroup ?? '') && one.kind === holder.kind);

@@ -95,6 +95,12 @@ export class Space {
     return this.#holdings[family].get(value);
   }
 
+  /** Whether it is on record that somebody has the address from whom this one does not take it over. */
+  isAnothers(address: Address, successor: Successor): boolean {
+    const holding = this.holdingAt(address);
+    return holding !== undefined && holding.holder.uid !== successor.holder.uid && !mayTakeOver(holding, successor);
+  }
+
   /** What cools down is nobody's. */
   heldBy(uid: string): readonly Holding[] {
     return this.#byHolder.get(uid) ?? NOTHING;

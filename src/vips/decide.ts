@@ -5,6 +5,7 @@ import type { Pools } from './pools.ts';
 import type { Register } from './register.ts';
 import { mayShare, nameOf, sharingFault, type User } from './terms.ts';
 import type { Underlay } from './underlay.ts';
+import type { Vip } from './vip.ts';
 import { familiesIn, pairFault, quoted, type Wishes } from './wishes.ts';
 
 /** A Service that is to have addresses, and what it has. */
@@ -54,19 +55,8 @@ export function decide(applicant: Applicant, stock: Stock): Decision {
     remarks.push({ type: 'Normal', reason: 'ClearAssignment', message });
   }
   const isTakenAway = standing.fault !== undefined;
-  if ('fault' in wishes.addresses) {
-    const message = `invalid requested loadbalancer IPs: ${wishes.addresses.fault}`;
-    const kept = standing.addresses;
-    return {
-      addresses: kept,
-      pool: standing.pool,
-      standstill: true,
-      isTakenAway: false,
-      remarks: [],
-      lack: { type: 'Warning', reason: 'LoadBalancerFailed', message },
-    };
-  }
   const asked = wishes.addresses;
+  if ('fault' in asked) return puzzled(applicant, standing, { isTakenAway, remarks }, asked.fault);
   const fits =
     standing.addresses.length > 0 &&
     (wishes.pool === '' || wishes.pool === standing.pool) &&
@@ -74,13 +64,31 @@ export function decide(applicant: Applicant, stock: Stock): Decision {
   const kept = fits ? completed(applicant, stock, standing, remarks) : undefined;
   if (kept !== undefined) return kept;
   const found = allocate(applicant, asked, stock);
-  if (typeof found === 'string') {
-    const message = `Failed to allocate IP for "${nameOf(user)}": ${found}`;
-    return { ...NOTHING, isTakenAway, remarks, lack: { type: 'Warning', reason: 'AllocationFailed', message } };
-  }
+  if (typeof found === 'string') return { ...NOTHING, isTakenAway, remarks, lack: notAllocated(user, found) };
   remarks.push({ type: 'Normal', reason: 'IPAllocated', message: `Assigned IP ${quoted(found.addresses)}` });
   return { addresses: found.addresses, pool: found.pool, standstill: false, isTakenAway, remarks, lack: undefined };
 }
+
+/** Who asks for what nobody can understand keeps what it may keep of what it has been told, and gets nothing else. */
+function puzzled(
+  { user, isTold }: Applicant,
+  { addresses, pool }: Given,
+  { isTakenAway, remarks }: Pick<Decision, 'isTakenAway' | 'remarks'>,
+  fault: string,
+): Decision {
+  if (!isTold || addresses.length === 0) {
+    return { ...NOTHING, isTakenAway, remarks, lack: notAllocated(user, fault) };
+  }
+  const message = `invalid requested loadbalancer IPs: ${fault}`;
+  const lack: Remark = { type: 'Warning', reason: 'LoadBalancerFailed', message };
+  return { addresses, pool, standstill: true, isTakenAway, remarks, lack };
+}
+
+const notAllocated = (user: User, why: string): Remark => ({
+  type: 'Warning',
+  reason: 'AllocationFailed',
+  message: `Failed to allocate IP for "${nameOf(user)}": ${why}`,
+});
 
 interface Given {
   readonly addresses: readonly Address[];
@@ -213,16 +221,25 @@ function fromPools(
   return undefined;
 }
 
-/** The first address of the pool that nobody has, or that those who have it share with this Service. */
+/**
+ * The address of the pool that the Service has already; else the first one that nobody has, or that those who have it share with this
+ * Service.
+ */
 function firstFit(pool: Pool, family: Family, user: User, { register, underlay }: Stock): Address | undefined {
+  const mayUse = ({ address, users }: Vip): boolean =>
+    address.family === family &&
+    pool.gives(address) &&
+    mayShare(user, othersThan(user, users)) &&
+    underlay.stranger(address) === undefined;
+  const own = register.of(user.uid).find(mayUse);
+  if (own !== undefined) return own.address;
   const free = pool.firstFree(family);
   const { sharingKey, ports } = user.terms;
   if (sharingKey === '') return free;
   let best = free;
-  for (const { address, users } of register.sharedUnder(sharingKey, ports)) {
-    if (address.family !== family || !pool.gives(address)) continue;
-    if (best !== undefined && !comesBefore(address, best, pool)) continue;
-    if (mayShare(user, othersThan(user, users)) && underlay.stranger(address) === undefined) best = address;
+  for (const vip of register.sharedUnder(sharingKey, ports)) {
+    if (best !== undefined && !comesBefore(vip.address, best, pool)) continue;
+    if (mayUse(vip)) best = vip.address;
   }
   return best;
 }

@@ -187,7 +187,7 @@ describe('what a Service asks for', () => {
     assert.equal(await lab.service('b', { loadBalancerIP: '172.17.0.86' }), '172.17.0.86');
     await lab.service('c', { loadBalancerIP: '172.17.0.87', annotations: { [IPS]: '172.17.0.87' } });
     assert.deepEqual(lab.events('c'), [
-      'Warning LoadBalancerFailed: invalid requested loadbalancer IPs: service can not have both metallb.io/loadBalancerIPs and svc.Spec.LoadBalancerIP',
+      'Warning AllocationFailed: Failed to allocate IP for "openstack/c": service can not have both metallb.io/loadBalancerIPs and svc.Spec.LoadBalancerIP',
     ]);
     await lab.service('d', { annotations: { [IPS]: '10.9.9.9' } });
     assert.match(lab.events('d').join(), /\["10\.9\.9\.9"\] is not allowed in config/);
@@ -237,6 +237,20 @@ describe('what a Service asks for', () => {
       lab.events('a', 'LoadBalancerFailed').join(),
       /invalid requested loadbalancer IPs: invalid loadBalancerIP "172\.17\.0\.300"/,
     );
+    await lab.stop();
+  });
+
+  it('that nobody can understand saves no address that the Service may not keep', async () => {
+    const lab = await small();
+    const shared = (port: number): ServiceDraft => ({ port, annotations: { [KEY]: 'api' } });
+    await lab.service('a', shared(80));
+    await lab.service('b', shared(81));
+    await lab.annotate('b', { [IPS]: 'nonsense' });
+    await lab.change('b', (service) => ({ ...service, spec: { ...service.spec, ports: [{ port: 80 }] } }));
+    assert.equal(lab.addresses('b'), '');
+    assert.match(lab.events('b', 'ClearAssignment').join(), /port TCP\/80 is already in use/);
+    assert.match(lab.events('b', 'AllocationFailed').join(), /invalid loadBalancerIP "nonsense"/);
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a']);
     await lab.stop();
   });
 });
@@ -553,6 +567,16 @@ describe('sharing an address', () => {
     assert.equal(lab.addresses('a'), '172.17.0.80');
     assert.equal(lab.addresses('b'), '172.17.0.81');
     assert.match(lab.events('b', 'ClearAssignment').join(), /port TCP\/80 is already in use/);
+    await lab.stop();
+  });
+
+  it('ends with one address of two where only that one is in the way, and the other stays', async () => {
+    const lab = await small('172.17.0.80-172.17.0.81', 'fd00:17::80-fd00:17::82');
+    const key = { annotations: { [KEY]: 'api' } };
+    await lab.service('a', { ...key, port: 80 });
+    assert.equal(await lab.service('b', { ...key, ...dual('PreferDualStack'), port: 81 }), '172.17.0.80 fd00:17::80');
+    await lab.change('b', (service) => ({ ...service, spec: { ...service.spec, ports: [{ port: 80 }] } }));
+    assert.equal(lab.addresses('b'), '172.17.0.81 fd00:17::80');
     await lab.stop();
   });
 });

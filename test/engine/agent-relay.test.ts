@@ -101,6 +101,20 @@ describe('what the engine hands on to the agent of a node', () => {
     assert.equal(agent.seen[0]?.path, '/containerLogs/default/main/b');
   });
 
+  test('what comes back to the API by a Node that says it is there gets nothing that its sender may not have', async () => {
+    const { hostname, port } = new URL(api.engine.url);
+    const status = {
+      addresses: [{ type: 'InternalIP', address: hostname }],
+      daemonEndpoints: { kubeletEndpoint: { Port: Number(port) } },
+    };
+    await api.post('/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'mirror' }, status });
+    const through = (path: string) => ask(`/api/v1/nodes/mirror/proxy${path}`);
+    const secrets = await through('/api/v1/secrets');
+    assert.equal(secrets.statusCode, 403);
+    assert.match(await text(secrets), /User \\"kube-apiserver-kubelet-client\\" cannot list resource \\"secrets\\"/);
+    assert.equal((await through('/api/v1/nodes')).statusCode, 200, 'it is the API that answers');
+  });
+
   test('what cannot be is refused with a sentence, and no agent is asked', async () => {
     assert.deepEqual(await refusal(`${PODS}/none/log`), [404, 'pods "none" not found']);
     assert.deepEqual(await refusal(`${PODS}/lost/log?container=a`), [404, 'nodes "gone" not found']);

@@ -5,6 +5,12 @@ import { unauthorized } from '../../api/status.ts';
 /** Who may do everything, whatever else is decided: the group that certificates and tokens of administrators carry. */
 export const ADMINISTRATORS = 'system:masters';
 
+/**
+ * The engine as agents see it. It can do little with the API: a Node says by itself where its agent is, and if that is the API, then
+ * whoever may send requests through the Node must not come back in as an administrator.
+ */
+export const ENGINE = 'netloom:engine';
+
 export const AUTHENTICATED = 'system:authenticated';
 export const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] };
 

@@ -3,7 +3,7 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { KeyPair } from './authority.ts';
-import { ADMINISTRATORS } from './identity.ts';
+import { ADMINISTRATORS, ENGINE } from './identity.ts';
 
 /** What the engine's data directory holds to know and be known: made at the first start, kept from then on. */
 export interface Keys {
@@ -36,14 +36,14 @@ export async function loadKeys(directory: string, hosts: readonly string[], now:
     (pair) => isReadable(pair) && stillServes(pair, authority, hosts, now),
     async () => (await issuing()).issueServer(authority, hosts, now),
   );
-  const client = (name: string, user: string) =>
+  const client = (name: string, user: string, group: string) =>
     kept(
       name,
-      (pair) => isReadable(pair) && stillServes(pair, authority, [], now),
-      async () => (await issuing()).issueClient(authority, { user, groups: [ADMINISTRATORS] }, now),
+      (pair) => stillServes(pair, authority, [], now) && parse(pair)?.toLegacyObject().subject['O'] === group,
+      async () => (await issuing()).issueClient(authority, { user, groups: [group] }, now),
     );
-  await client('admin', 'netloom-admin');
-  const kubeletClient = await client('kubelet-client', 'kube-apiserver-kubelet-client');
+  await client('admin', 'netloom-admin', ADMINISTRATORS);
+  const kubeletClient = await client('kubelet-client', 'kube-apiserver-kubelet-client', ENGINE);
   const tokenFile = join(directory, 'admin.token');
   let adminToken = (await readIfThere(tokenFile))?.trim();
   if (adminToken === undefined || adminToken.length < 32) {

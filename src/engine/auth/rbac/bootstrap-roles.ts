@@ -1,4 +1,5 @@
 import { EVERYTHING } from '../access.ts';
+import { ENGINE } from '../identity.ts';
 import { named, on, paths, READ, READ_WRITE, WRITE } from './bootstrap-rules.ts';
 import type { PolicyRule } from './policy-rule.ts';
 
@@ -174,6 +175,8 @@ export const bootstrapBindings: readonly BootstrapBinding[] = [
     groups: [AUTHENTICATED, 'system:unauthenticated'],
   },
   { name: 'system:monitoring', role: 'system:monitoring', groups: ['system:monitoring'] },
+  // Kubelets ask us whether we may do what we ask of them.
+  { name: 'system:kubelet-api-admin', role: 'system:kubelet-api-admin', groups: [ENGINE] },
   {
     name: 'system:service-account-issuer-discovery',
     role: 'system:service-account-issuer-discovery',

@@ -153,6 +153,24 @@ describe('the subresources of pods', () => {
     assert.equal(at((await api.get(`${PODS}/guarded-2`)).body, 'metadata.deletionTimestamp'), undefined);
   });
 
+  test('of many pods that are evicted at the same moment, as many go as the budget allows', async () => {
+    const names = ['crowd-1', 'crowd-2', 'crowd-3', 'crowd-4', 'crowd-5'];
+    for (const name of names) {
+      await running(name);
+      await api.patch(`${PODS}/${name}`, 'merge', { metadata: { labels: { app: 'crowd' } } });
+    }
+    const spec = { minAvailable: 2, selector: { matchLabels: { app: 'crowd' } } };
+    const kind = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
+    await api.post(BUDGETS, { ...kind, metadata: { name: 'crowd' }, spec });
+    const numbers = { disruptionsAllowed: 3, currentHealthy: 5, desiredHealthy: 2, expectedPods: 5 };
+    await api.patch(`${BUDGETS}/crowd/status`, 'merge', { status: { observedGeneration: 1, ...numbers } });
+    const answers = await Promise.all(names.map((name) => api.post(`${PODS}/${name}/eviction`, eviction(name))));
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 201, 201, 429, 429]);
+    const { body } = await api.get(`${BUDGETS}/crowd`);
+    assert.equal(at(body, 'status.disruptionsAllowed'), 0);
+    assert.equal(Object.keys(at(body, 'status.disruptedPods') as JsonObject).length, 3);
+  });
+
   test('the classes of the system are there, and stay', async () => {
     const classes = '/apis/scheduling.k8s.io/v1/priorityclasses';
     const found = await api.get(`${classes}/system-node-critical`);

@@ -107,7 +107,10 @@ async function askBudget(
   const labels = textMapAt(metadataOf(pod), 'labels');
   const budgets = context.store
     .list({ resource: BUDGETS, namespace })
-    .versions.map((version) => ({ version, budget: objectOf(endpoint, version) }))
+    // With what somebody else has just written, which is not on the disk yet: whoever starts from less tries for ever, as
+    // the write that he waits for has no turn meanwhile.
+    .versions.flatMap(({ name }) => context.store.newest(BUDGETS, namespace, name) ?? [])
+    .map((version) => ({ version, budget: objectOf(endpoint, version) }))
     .filter(({ budget }) => {
       const selector = objectAt(specOf(budget), 'selector');
       return selector !== undefined && selects(selector, labels);

@@ -6,8 +6,13 @@ export interface Answer {
   readonly call: number;
 }
 
+/** Instructions, of which the kernel is told where they are and how many. */
+interface Filter {
+  readonly filter: Buffer;
+}
+
 /** A string ends with a zero, as C has it; bytes are handed on as they are, for the structures of the kernel. */
-export type Argument = number | string | Buffer | Answer;
+export type Argument = number | string | Buffer | Answer | Filter;
 
 interface Listed {
   readonly bytes: Buffer;
@@ -78,6 +83,7 @@ function encoded(value: Argument): string | Buffer {
   if (typeof value === 'number') return `i${value}`;
   if (typeof value === 'string') return text(value);
   if (Buffer.isBuffer(value)) return Buffer.concat([Buffer.from('b'), value]);
+  if ('filter' in value) return Buffer.concat([Buffer.from('f'), value.filter]);
   return `r${value.call}`;
 }
 

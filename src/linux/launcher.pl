@@ -25,6 +25,11 @@ for my $call (unpack '(N/a*)*', substr $bytes, 4) {
     my ($kind, $value) = (substr($_, 0, 1), substr($_, 1));
     if ($kind eq 'i') { $value = 0 + $value }
     elsif ($kind eq 'r') { $value = $answers[$value] }
+    elsif ($kind eq 'f') {
+      # struct sock_fprog: how many instructions, of eight bytes each, and where they are.
+      push @kept, $value;
+      $value = pack 'S x6 P', length($value) / 8, $kept[-1];
+    }
     elsif ($kind eq 'v') {
       $executes = 1;
       my @strings = unpack '(N/a*)*', $value;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Container, Pod, SecurityContext } from '../../api/core/pod.ts';
+import type { Container, Pod, Profile, SecurityContext } from '../../api/core/pod.ts';
 import { ConfigError, containerSpec } from './container-spec.ts';
 import { dispensabilityOf, podLimits } from './limits.ts';
 import { Places } from './places.ts';
@@ -80,6 +80,15 @@ describe('the identity of a container', () => {
     fails(main({ runAsUser: 0 }), /breaks non-root policy/, podWith({ securityContext: { runAsNonRoot: true } }));
     assert.equal(identity({ runAsNonRoot: true, runAsUser: 5 }).user, 5);
     assert.equal(identity({ runAsNonRoot: false }, { runAsNonRoot: true }).user, 0);
+  });
+
+  test('filters system calls unless it says otherwise', () => {
+    const filters = (type: Profile['type']) => ({ seccompProfile: { type } });
+    assert.equal(identity({}).filtersCalls, true);
+    assert.equal(identity(filters('RuntimeDefault'), filters('Unconfined')).filtersCalls, true);
+    assert.equal(identity({}, filters('Unconfined')).filtersCalls, false);
+    assert.equal(identity(filters('Unconfined'), filters('RuntimeDefault')).filtersCalls, false);
+    assert.equal(identity({ privileged: true, ...filters('RuntimeDefault') }).filtersCalls, false);
   });
 
   for (const [what, capabilities, has, lacks] of [

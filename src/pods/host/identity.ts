@@ -8,6 +8,7 @@ export interface Identity {
   readonly supplementalGroups: readonly number[];
   readonly capabilities: readonly string[];
   readonly noNewPrivileges: boolean;
+  readonly filtersCalls: boolean;
   readonly readOnlyRoot: boolean;
   readonly privileged: boolean;
 }
@@ -38,6 +39,8 @@ export function identityOf(pod: Pod, container: Container, users: HostUsers): Id
     supplementalGroups: [...new Set(groups)],
     capabilities: capabilitiesOf(own.capabilities ?? {}),
     noNewPrivileges: own.allowPrivilegeEscalation === false,
+    // Whoever says nothing is filtered too, as by a kubelet with `--seccomp-default`.
+    filtersCalls: !privileged && (own.seccompProfile ?? ofPod.seccompProfile)?.type !== 'Unconfined',
     readOnlyRoot: own.readOnlyRootFilesystem === true,
     privileged,
   };

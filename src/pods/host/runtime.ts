@@ -83,6 +83,8 @@ export interface ContainerSpec {
   /** Without `CAP_`. */
   readonly capabilities: readonly string[];
   readonly noNewPrivileges: boolean;
+  /** Whether system calls are refused by which a process could reach beyond the container. */
+  readonly filtersCalls?: boolean;
   readonly readOnlyRoot: boolean;
   readonly privileged: boolean;
   readonly limits: Limits;

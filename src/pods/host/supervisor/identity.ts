@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { filterCalls } from '../../../linux/call-filter.ts';
 import type { CallList } from '../../../linux/call-list.ts';
 import { capabilityCount, capabilityNumbers, ownCapabilities } from '../../../linux/capabilities.ts';
 import { FIRST_DESCRIPTOR } from '../../../linux/launch.ts';
@@ -41,6 +42,7 @@ export function beUntouchable(calls: CallList): void {
 }
 
 function dropRights(calls: CallList, { user, group, supplementalGroups, capabilities, ...spec }: ContainerSpec): void {
+  if (spec.filtersCalls === true && !spec.privileged) filterCalls(calls, new Set(capabilities), notFiltered);
   const own = ownCapabilities();
   const kept = spec.privileged ? own : new Set(capabilityNumbers(capabilities).filter((number) => own.has(number)));
   for (let number = 0; number < capabilityCount(); number += 1) {
@@ -78,6 +80,16 @@ function capabilityData(kept: ReadonlySet<number>): Buffer {
     data.writeUInt32LE(Number(word), at + 4);
   }
   return data;
+}
+
+/** Whoever asks for less than all system calls does not get them all because the kernel cannot do better. */
+function notFiltered(code: string): StartError {
+  const why =
+    { ENOSYS: 'it has no filters of system calls', EINVAL: 'it has no filters of system calls' }[code] ?? code;
+  return new StartError(
+    'CreateContainerError',
+    `this kernel cannot keep system calls from the container: ${why}; with seccompProfile.type "Unconfined" it is started without`,
+  );
 }
 
 function notInDirectory(directory: string, code: string, user: number): StartError {

@@ -34,6 +34,11 @@ const answers = (stdout: string): Record<string, string> =>
       .map((line) => line.split(': ') as [string, string]),
   );
 
+const ARM64 = process.arch === 'arm64';
+const CALLS = { ADD: ARM64 ? 217 : 248, BPF: ARM64 ? 280 : 321 };
+const perl = (script: string): string =>
+  `perl -MErrno -e '${script.replace(/ADD|BPF/g, (name) => `${CALLS[name as keyof typeof CALLS]}`)}'`;
+
 /** The bits of these capabilities, as /proc says them. */
 const bits = (numbers: Iterable<number>): string =>
   [...numbers]
@@ -108,6 +113,60 @@ test('a container cannot change the kernel or the host, though it is root', need
   const said = answers((await host.run(script)).stdout);
   const possible = Object.entries(said).flatMap(([name, answer]) => (answer === 'yes' ? [name] : []));
   assert.deepEqual(possible, ['the null device']);
+});
+
+/** What asks for no right of the host, and reaches beyond a container all the same. */
+const BEYOND = {
+  'a user namespace': 'unshare --user true',
+  'the cgroups of the host, as root of other users': `unshare --user --map-root-user --mount --cgroup sh -c '${[
+    'mount -t cgroup -o devices none /mnt',
+    'mount -t cgroup -o pids none /mnt',
+    'mount -t cgroup2 none /mnt',
+  ].join(' || ')}'`,
+  'a key for all that are root': perl(
+    '($type, $name, $key) = qw(user netloom-test k); exit(syscall(ADD, $type, $name, $key, 1, -4) < 0)',
+  ),
+  'a program in the kernel': perl('exit(syscall(BPF, 0, 0, 0) >= 0 || !$!{EINVAL})'),
+  'a ring of calls': perl('exit(syscall(425, 1, pack "x120") < 0)'),
+};
+
+test('a container cannot reach beyond itself by what is for everybody', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const possible = async (spec: Partial<ContainerSpec>): Promise<string[]> =>
+    Object.entries(answers((await host.run(tries(BEYOND), spec)).stdout)).flatMap(([name, is]) =>
+      is === 'yes' ? [name] : [],
+    );
+  assert.deepEqual(await possible({}), []);
+  assert.deepEqual(await possible({ user: 1000, group: 1000, capabilities: [] }), []);
+  const unfiltered = await possible({ filtersCalls: false });
+  assert.ok(
+    unfiltered.includes('a user namespace') && unfiltered.includes('a key for all that are root'),
+    `${unfiltered}`,
+  );
+  const container = await host.start(ASLEEP);
+  assert.notEqual((await host.exec(container, BEYOND['a user namespace'])).exitCode, 0);
+});
+
+test('a container gets the calls of a capability with it', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const capabilities = ['SYS_ADMIN'];
+  const { stdout } = await host.run(
+    'unshare --mount --uts sh -c "hostname other; hostname"; grep ^Seccomp: /proc/self/status',
+    { capabilities },
+  );
+  assert.match(stdout, /^other\nSeccomp:\t2\n$/);
+  assert.match((await host.run('grep ^Seccomp: /proc/self/status', { privileged: true })).stdout, /\t0\n$/);
+});
+
+test('a container has threads, and processes of its own making', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const threads = 'import threading; t = threading.Thread(target=lambda: print("thread")); t.start(); t.join()';
+  const { stdout } = await host.run([
+    'python3',
+    '-c',
+    `${threads}; import subprocess; subprocess.run(["echo", "process"])`,
+  ]);
+  assert.deepEqual(stdout.trim().split('\n').sort(), ['process', 'thread']);
 });
 
 test('a container sees its own processes and no others', needsRoot, async (t) => {

@@ -74,6 +74,7 @@ export class TestHost {
       supplementalGroups: [],
       capabilities: DEFAULT_CAPABILITIES,
       noNewPrivileges: false,
+      filtersCalls: true,
       readOnlyRoot: false,
       privileged: false,
       limits: {},

@@ -118,9 +118,12 @@ describe('certificates that are asked for', () => {
     const renews = { annotations: { 'netloom.io/renews': issued } };
     await ask(requestOf('more', subjectOf('n', ['10.0.0.7', '10.0.0.9']), serving, renews), node('n'));
     await ask(requestOf('stolen', subjectOf('m', ['10.0.0.7']), serving, renews), node('m'));
+    const named = certificateIn((await api.get(`${REQUESTS}/one`)).body).checkHost('.example');
+    assert.equal(named, 'n.example', 'as if it were a pattern');
+    await ask(requestOf('all-below', subjectOf('n', ['10.0.0.7', '.example']), serving, renews), node('n'));
     await ask(requestOf('same', subjectOf('n', ['10.0.0.7']), serving, renews), node('n'));
     assert.equal(conditionOf(await outcomeOf('same'), 'Approved')?.['reason'], 'AutoApproved');
-    for (const name of ['other', 'new', 'more', 'stolen']) {
+    for (const name of ['other', 'new', 'more', 'stolen', 'all-below']) {
       assert.deepEqual((await api.get(`${REQUESTS}/${name}`)).body['status'], {}, name);
     }
   });

@@ -165,12 +165,13 @@ describe('what a node may do', () => {
       ask('POST', PODS, pod('m', 'h2', {}, mirror)),
       'pods "m" is forbidden: node "h1" can only create pods with spec.nodeName set to itself',
     );
+    const ofSecret = { volumes: [{ name: 's', secret: { secretName: 'unused' } }] };
     const ofClaim = { volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'disk' } }] };
     const owned = (...owners: JsonObject[]) => ({ ...mirror, ownerReferences: owners });
     const uid = String(at((await api.get(`${NODES}/h1`)).body, 'metadata.uid'));
     const own = { apiVersion: 'v1', kind: 'Node', name: 'h1', uid, controller: true };
     const anOwner = 'can only create pods with an owner reference set to itself';
-    for (const [metadata, spec, why] of [
+    const tries: [JsonObject, JsonObject, string][] = [
       [mirror, {}, anOwner],
       [owned({ ...own, name: 'h2' }), {}, anOwner],
       [
@@ -184,13 +185,10 @@ describe('what a node may do', () => {
         'can only create pods with a single owner reference set to itself',
       ],
       [owned({ ...own, blockOwnerDeletion: true }), {}, 'must not set blockOwnerDeletion on an owner reference'],
-      [
-        owned(own),
-        { volumes: [{ name: 's', secret: { secretName: 'unused' } }] },
-        'can not create pods that reference secrets',
-      ],
+      [owned(own), ofSecret, 'can not create pods that reference secrets'],
       [owned(own), ofClaim, 'can not create pods that reference persistentvolumeclaims'],
-    ] as const) {
+    ];
+    for (const [metadata, spec, why] of tries) {
       await refuses(ask('POST', PODS, pod('m', 'h1', spec, metadata)), `pods "m" is forbidden: node "h1" ${why}`);
     }
     made(await ask('POST', PODS, pod('m', 'h1', {}, owned(own))));

@@ -57,11 +57,14 @@ function covers(pem: string, asked: Asked, { authority, now }: Policy): boolean 
     known.verify(new X509Certificate(authority).publicKey) &&
     known.validToDate > now &&
     known.keyUsage?.includes(SERVER_AUTH) === true &&
-    known.subject.split('\n').includes(`CN=${asked.commonName}`) &&
-    asked.dnsNames.every((name) => known.checkHost(name) !== undefined) &&
+    known.toLegacyObject().subject['CN'] === asked.commonName &&
+    // One that begins with a dot would be looked for among all below it.
+    asked.dnsNames.every((name) => !name.startsWith('.') && known.checkHost(name, EXACTLY) !== undefined) &&
     asked.addresses.every((address) => isIP(address) !== 0 && known.checkIP(address) !== undefined)
   );
 }
+
+const EXACTLY = { subject: 'never', wildcards: false } as const;
 
 /** Node.js calls the extended usages the usages. */
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';

@@ -12,12 +12,17 @@ import type { AskerFacts } from './request-holders.ts';
 
 interface Facts extends Partial<Omit<AskerFacts, 'neighbours'>> {
   readonly reservation?: Reservation;
+  /** What somebody else has of what that says. */
+  readonly anothers?: string;
   readonly neighbours?: readonly IPSet[];
 }
 
-const findings = (asking: IPSet, { reservation: reserved, neighbours = [], ...facts }: Facts = {}): Finding[] =>
+const findings = (
+  asking: IPSet,
+  { reservation: reserved, anothers, neighbours = [], ...facts }: Facts = {},
+): Finding[] =>
   requestFindings({
-    asker: ipSetAsker(asking, reserved),
+    asker: ipSetAsker(asking, reserved, (text) => text === anothers),
     neighbours: neighbours.map(ipSetNeighbour),
     netConfigs: [netConfig()],
     blocks: [],
@@ -100,6 +105,25 @@ test('a fixed address that somebody uses: another one, or without its holder', (
   assert.equal(because[0]?.says, 'IPSet a is Ready and uses it');
   assert.deepEqual(remedies, [
     'delete IPSet compute-0 and create it anew with another fixedIP (172.17.0.11 is free), or with none',
+    'delete IPSet a: netloom delete ipset a -n openstack',
+  ]);
+});
+
+test('an address that was promised to two: who has it, and a new one or without its holder', () => {
+  const { about, says, because, remedies } = only(ipSet('compute-0'), {
+    reservation: reservation('compute-0', '172.17.0.10'),
+    anothers: '172.17.0.10',
+    blocks: [block({ '172.17.0.10': 'a' })],
+    neighbours: [readyIpSet('a', '172.17.0.10')],
+  });
+  assert.equal(about.name, 'a');
+  assert.equal(
+    says,
+    `172.17.0.10 of ${WHERE} is promised to IPSet compute-0, but held by IPSet a since 2026-01-01T00:50:00Z`,
+  );
+  assert.equal(because[0]?.says, 'IPSet a is Ready and uses it');
+  assert.deepEqual(remedies, [
+    'delete IPSet compute-0 and create it anew, for another address',
     'delete IPSet a: netloom delete ipset a -n openstack',
   ]);
 });

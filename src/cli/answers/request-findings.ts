@@ -7,7 +7,7 @@ import type { AddressRange } from '../../api/prefix.ts';
 import { byAge } from '../../ipam/environment.ts';
 import { Networks } from '../../ipam/networks.ts';
 import { suggestion } from '../nearest.ts';
-import type { Asker } from './asker.ts';
+import type { Asker, Lack } from './asker.ts';
 import { called, type Finding, type Named, named, note, problem, readyOf } from './finding.ts';
 import { PATIENCE, START } from './general.ts';
 import {
@@ -58,11 +58,12 @@ export function requestFindings(facts: AskerFacts): Finding[] {
   return findings;
 }
 
-function requestFinding(request: NetworkRequest, netConfig: NetConfig, facts: AskerFacts): Finding {
-  const { name, subnetName, fixedIP } = request;
+function requestFinding(request: Lack, netConfig: NetConfig, facts: AskerFacts): Finding {
+  const { name, subnetName, fixedIP, isPromised = false } = request;
   const subnet = findSubnet(netConfig, { network: name, subnet: subnetName }, facts.keptOut);
   if (subnet === undefined) return unknownSubnet(request, netConfig, facts.asker);
-  return fixedIP === undefined ? anyAddress(subnet, netConfig, facts) : fixedAddress(fixedIP, subnet, netConfig, facts);
+  if (fixedIP === undefined) return anyAddress(subnet, netConfig, facts);
+  return isPromised ? promisedAddress(fixedIP, subnet, facts) : fixedAddress(fixedIP, subnet, netConfig, facts);
 }
 
 function unknownSubnet({ name, subnetName }: NetworkRequest, netConfig: NetConfig, asker: Asker): Finding {
@@ -117,13 +118,27 @@ function fixedAddress(fixedIP: string, subnet: Subnet, netConfig: NetConfig, fac
     const says = `${byNumber} ${address} of ${where} was given back by ${called(holding.holder)} and cools down until ${holding.coolsUntil}`;
     return problem(about, says, { remedies: [`wait until ${holding.coolsUntil}: it is served then`, other] });
   }
+  return heldByAnother(`${byNumber} ${address} of ${where} is`, holding, other, facts);
+}
+
+/** What was promised to it somebody else has: two were promised the same, or somebody wrote that by hand. */
+function promisedAddress(text: string, subnet: Subnet, facts: AskerFacts): Finding {
+  const { object } = facts.asker;
+  const where = whereOf(subnet);
+  const promised = Address.parse(text);
+  const holding = holdingsOf(subnet, facts.blocks).find(({ address }) => promised?.equals(address));
+  if (holding === undefined || holding.holder.uid === object.metadata.uid) {
+    return notYetGiven(`${text} of ${where} is promised to it`, facts);
+  }
+  const another = `${anew(facts.asker)}, for another address`;
+  return heldByAnother(`${text} of ${where} is promised to ${called(named(object))}, but`, holding, another, facts);
+}
+
+function heldByAnother(what: string, holding: Holding, otherwise: string, facts: AskerFacts): Finding {
+  const { holder, since } = holding;
   const because = holderFindings(holding, facts);
-  const isGoing = because.some(({ severity }) => severity === 'problem');
-  return problem(
-    holding.holder,
-    `${byNumber} ${address} of ${where} is held by ${called(holding.holder)} since ${holding.since}`,
-    { because, remedies: isGoing ? [other] : [other, deleteOf(holding.holder)] },
-  );
+  const remedies = because.some(isProblem) ? [otherwise] : [otherwise, deleteOf(holder)];
+  return problem(holder, `${what} held by ${called(holder)} since ${since}`, { because, remedies });
 }
 
 function anyAddress(subnet: Subnet, netConfig: NetConfig, facts: AskerFacts): Finding {

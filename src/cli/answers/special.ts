@@ -14,8 +14,9 @@ import { IPSet } from '../../api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import { Reservation } from '../../api/network.openstack.org/reservation.ts';
 import type { ApiObject } from '../../api/object.ts';
+import { UNDERLAY } from '../../ipam/environment.ts';
 import type { Event } from '../../runtime/builtin.ts';
-import { type Asker, claimAsker, ipSetAsker, ipSetNeighbour } from './asker.ts';
+import { type Asker, claimAsker, ipSetAsker, ipSetNeighbour, promisedTo } from './asker.ts';
 import { dnsDataFindings } from './dns-findings.ts';
 import type { Finding } from './finding.ts';
 import { type HolderName, nameOf } from './holder.ts';
@@ -44,9 +45,7 @@ export interface Special {
 /** Reads what is needed to know more of an object of certain kinds than any object says of itself. */
 export async function special(kind: Kind, object: ApiObject, surroundings: Surroundings): Promise<Special> {
   if (isA(IPSet, kind, object)) {
-    const { namespace = '', name } = object.metadata;
-    const reservation = await surroundings.reader.get(Reservation, namespace, name);
-    return { special: await aboutAsker(ipSetAsker(object, reservation), surroundings) };
+    return { special: await aboutAsker(await askerOf(object, surroundings.reader), surroundings) };
   }
   if (isA(AddressClaim, kind, object)) return { special: await aboutAsker(claimAsker(object), surroundings) };
   if (isA(NetConfig, kind, object)) return { special: await aboutNetConfig(object, surroundings) };
@@ -78,6 +77,22 @@ export async function special(kind: Kind, object: ApiObject, surroundings: Surro
   if (isA(Node, kind, object)) return aboutNode(object, surroundings);
   if (kind.group === Deployment.group && WORKLOADS.has(kind.kind)) return aboutWorkload(object, surroundings);
   return { special: [] };
+}
+
+/** What an IPSet says that it has, it has. What is only promised to it somebody else may have. */
+async function askerOf(ipSet: IPSet, reader: Reader): Promise<Asker> {
+  const { namespace = '', name, uid } = ipSet.metadata;
+  const reservation = await reader.get(Reservation, namespace, name);
+  const said = new Set((ipSet.status?.reservations ?? []).map(({ address }) => address));
+  const unsaid = promisedTo(ipSet, reservation).flatMap(({ address }) =>
+    said.has(address) ? [] : (Address.parse(address) ?? []),
+  );
+  const blocks = await reader.blocksAt(unsaid, namespace);
+  const others = blocks.flatMap(({ spec }) =>
+    spec.space === UNDERLAY ? spec.holdings.filter(({ holder }) => holder.uid !== uid) : [],
+  );
+  const taken = new Set(others.map(({ address }) => address));
+  return ipSetAsker(ipSet, reservation, (text) => taken.has(`${Address.parse(text)}`));
 }
 
 /** Of somebody who asks for addresses: what it lacks, who has that, and what those wait for. */

@@ -34,13 +34,13 @@ export interface AccountUser {
 /** Makes tokens of service accounts, and knows who brings one, for as long as account and what it is bound to exist. */
 export class AccountTokens {
   readonly #key: SigningKey;
-  readonly #store: Store;
+  readonly #store: Pick<Store, 'get'>;
   readonly #now: () => Date;
   /** Digest of a token that was verified → its claims: a signature is checked once. */
   readonly #verified = new Map<string, JsonObject>();
-  readonly #uids = new WeakMap<Version, string>();
+  readonly #lives = new WeakMap<Version, Life>();
 
-  constructor(key: SigningKey, store: Store, now: () => Date) {
+  constructor(key: SigningKey, store: Pick<Store, 'get'>, now: () => Date) {
     this.#key = key;
     this.#store = store;
     this.#now = now;
@@ -136,18 +136,33 @@ export class AccountTokens {
     if (named === undefined) return false;
     const version = this.#store.get(resource, namespace, named.name);
     if (version === undefined) return false;
-    let uid = this.#uids.get(version);
-    if (uid === undefined) {
-      uid = textAt(metadataOf(decode(version.bytes)), 'uid');
-      this.#uids.set(version, uid);
+    let life = this.#lives.get(version);
+    if (life === undefined) {
+      life = lifeOf(metadataOf(decode(version.bytes)));
+      this.#lives.set(version, life);
     }
-    return uid === named.uid;
+    return life.uid === named.uid && this.#now().getTime() < life.until;
   }
 
   #seconds(): number {
     return Math.floor(this.#now().getTime() / 1000);
   }
 }
+
+interface Life {
+  readonly uid: string;
+  /** In milliseconds since 1970. */
+  readonly until: number;
+}
+
+/** What is being deleted may be held up for ever, by a host that is lost: those who speak by it are believed no longer than it was to take. */
+function lifeOf(metadata: JsonObject): Life {
+  const end = Date.parse(textAt(metadata, 'deletionTimestamp'));
+  return { uid: textAt(metadata, 'uid'), until: Number.isNaN(end) ? Number.POSITIVE_INFINITY : end + LEAVE };
+}
+
+/** To those that end tidily, in milliseconds. */
+const LEAVE = 60_000;
 
 const REMEMBERED = 10_000;
 const LONGEST = 16 * 1024;

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { UserInfo } from '../../api/admission.ts';
 import { badRequest } from '../../api/status.ts';
 import { type Access, type Attempt, refuseAccess } from '../auth/access.ts';
@@ -8,12 +7,13 @@ import { AUTHENTICATED, accountGroups, accountIn, anonymous } from '../auth/iden
  * Who a request is to be judged as: whoever its headers name, where the asker may speak for others (`kubectl --as`).
  * An answer given as the asker instead would show rights that the other does not have.
  */
-export function impersonated(access: Pick<Access, 'mayDo'>, asker: UserInfo, headers: IncomingHttpHeaders): UserInfo {
-  const username = textOf(headers['impersonate-user']);
-  const groups = groupsOf(headers['impersonate-group']);
-  const uid = textOf(headers['impersonate-uid']);
+export function impersonated(access: Pick<Access, 'mayDo'>, asker: UserInfo, headers: Headers): UserInfo {
+  const username = headers['impersonate-user']?.[0] ?? '';
+  const groups = (headers['impersonate-group'] ?? []).filter((group) => group !== '');
+  const uid = headers['impersonate-uid']?.[0] ?? '';
+  const extra = extraIn(headers);
   if (username === '') {
-    if (groups.length === 0 && uid === '' && !Object.keys(headers).some((name) => name.startsWith(EXTRA))) return asker;
+    if (groups.length === 0 && uid === '' && extra.length === 0) return asker;
     throw badRequest('Impersonate-Group, Impersonate-Uid and Impersonate-Extra headers need an Impersonate-User');
   }
   const requireRight = (attempt: Pick<Attempt, 'resource' | 'name'> & Partial<Attempt>): void => {
@@ -24,19 +24,36 @@ export function impersonated(access: Pick<Access, 'mayDo'>, asker: UserInfo, hea
   if (account === undefined) requireRight({ resource: 'users', name: username });
   else requireRight({ resource: 'serviceaccounts', ...account });
   for (const group of groups) requireRight({ resource: 'groups', name: group });
-  if (uid !== '') requireRight({ resource: 'uids', name: uid, group: 'authentication.k8s.io' });
+  const group = 'authentication.k8s.io';
+  if (uid !== '') requireRight({ resource: 'uids', name: uid, group });
+  for (const [subresource, values] of extra) {
+    for (const name of values) requireRight({ resource: 'userextras', subresource, name, group });
+  }
   const own = groups.length > 0 || account === undefined ? groups : accountGroups(account.namespace);
   const all = username === anonymous.username ? [...own, ...anonymous.groups] : [...own, AUTHENTICATED];
-  return { username, groups: [...new Set(all)], ...(uid === '' ? {} : { uid }) };
+  return {
+    username,
+    groups: [...new Set(all)],
+    ...(uid === '' ? {} : { uid }),
+    ...(extra.length === 0 ? {} : { extra: Object.fromEntries(extra) }),
+  };
 }
+
+/** By their names in small letters, each with its values in the order in which they came. */
+export type Headers = Readonly<Record<string, readonly string[] | undefined>>;
 
 const EXTRA = 'impersonate-extra-';
 
-const textOf = (header: string | string[] | undefined): string => [header ?? ''].flat().join(', ');
+/** What else is said of a user, by its keys: in a header's name, what may not stand there is written with percent signs. */
+const extraIn = (headers: Headers): [key: string, values: readonly string[]][] =>
+  Object.entries(headers).flatMap(([name, values = []]) =>
+    name.startsWith(EXTRA) ? [[decoded(name.slice(EXTRA.length)).toLowerCase(), values]] : [],
+  );
 
-/** Node.js joins headers that come several times; no group of ours holds a comma. */
-const groupsOf = (header: string | string[] | undefined): string[] =>
-  textOf(header)
-    .split(',')
-    .map((group) => group.trim())
-    .filter((group) => group !== '');
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
+}

@@ -134,7 +134,7 @@ export class HttpServer {
   async #answer(request: IncomingMessage, call: Call): Promise<Answer | Stream | Relay> {
     const { api, access } = this.#options;
     try {
-      const user = impersonated(access, this.#userOf(request), request.headers);
+      const user = impersonated(access, this.#userOf(request), request.headersDistinct);
       return await api.answer({ ...call, user });
     } catch (error) {
       return api.failure(error, call);

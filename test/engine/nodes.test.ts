@@ -399,6 +399,19 @@ describe('what a node may do', () => {
     }
   });
 
+  test('is told that the rules of its roles are not all that it may do', async () => {
+    const path = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';
+    const body = {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectRulesReview',
+      spec: { namespace: 'default' },
+    };
+    const own = await ask('POST', path, body);
+    assert.equal(at(own.body, 'status.incomplete'), true);
+    assert.equal(at(own.body, 'status.evaluationError'), 'node authorizer does not support user rule resolution');
+    assert.equal(at((await api.post(path, body)).body, 'status.incomplete'), false);
+  });
+
   test('speaks for nobody else, and makes nobody anything', async () => {
     const roles = '/apis/rbac.authorization.k8s.io/v1';
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' };

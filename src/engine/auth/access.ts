@@ -1,5 +1,6 @@
 import type { UserInfo } from '../../api/admission.ts';
 import type { FieldTerm } from '../../api/field-selector.ts';
+import { nodeNameOf } from '../../api/node-identity.ts';
 import { ApiError } from '../../api/status.ts';
 import { ADMINISTRATORS } from './identity.ts';
 import type { NodeAuthorizer } from './nodes/node-authorizer.ts';
@@ -60,7 +61,12 @@ export class Access {
     return user.groups.includes(ADMINISTRATORS) || this.#rbac.grantForPath(user, verb, path) !== undefined;
   }
 
-  /** All that somebody may do in a namespace, in the form in which `kubectl auth can-i --list` shows it. */
+  /** Why `rulesOf` somebody may not be all; undefined where it is. */
+  incompleteness(user: UserInfo): string | undefined {
+    return nodeNameOf(user) === undefined ? undefined : 'node authorizer does not support user rule resolution';
+  }
+
+  /** All that roles let somebody do in a namespace, in the form in which `kubectl auth can-i --list` shows it. */
   rulesOf(user: UserInfo, namespace: string): readonly PolicyRule[] {
     return user.groups.includes(ADMINISTRATORS) ? EVERYTHING : this.#rbac.rulesOf(user, namespace);
   }

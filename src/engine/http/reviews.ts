@@ -87,11 +87,13 @@ export class Reviews {
   #rules(user: UserInfo, namespace: string): JsonObject {
     if (namespace === '') throw badRequest('no namespace on request');
     const rules = this.#access.rulesOf(user, namespace);
+    const evaluationError = this.#access.incompleteness(user);
     const json = (some: readonly PolicyRule[]): Json => JSON.parse(JSON.stringify(some));
     return {
       resourceRules: json(rules.filter((rule) => rule.nonResourceURLs === undefined)),
       nonResourceRules: json(rules.filter((rule) => rule.nonResourceURLs !== undefined)),
-      incomplete: false,
+      incomplete: evaluationError !== undefined,
+      ...(evaluationError === undefined ? {} : { evaluationError }),
     };
   }
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ApiError } from '../api/status.ts';
+import { Unreachable } from '../runtime/transport.ts';
 import { CommandError, command, type Terminal } from './command.ts';
 import { netloom, runCommandLine } from './program.ts';
 
@@ -42,6 +44,16 @@ const program = command({
       summary: 'Throw what it should not',
       run: async () => {
         throw new TypeError('x is not a function');
+      },
+    }),
+    command({
+      name: 'call',
+      summary: 'Throw what an API that is not there throws, or one that refuses',
+      arguments: { what: { description: 'which' } },
+      run: async ({ arguments: { what } }) => {
+        throw what === 'nobody'
+          ? new Unreachable('GET /api: connect ECONNREFUSED', { cause: new Error('connect ECONNREFUSED') })
+          : new ApiError(403, 'Forbidden', 'no');
       },
     }),
   ],
@@ -182,6 +194,16 @@ test('what the caller can put right is one line and its exit code', async () => 
     out: '',
     error: 'loom: the pool "a" is full: give it another range\n',
   });
+});
+
+test('an API that is not there, or refuses, is no fault of ours', async () => {
+  assert.deepEqual(await run('call', 'nobody'), {
+    code: 1,
+    out: '',
+    error:
+      'loom: the API does not answer (connect ECONNREFUSED): see whether "netloom up" runs, and whether --kubeconfig or $KUBECONFIG names it\n',
+  });
+  assert.deepEqual(await run('call', 'somebody'), { code: 1, out: '', error: 'loom: the API refuses: no\n' });
 });
 
 test('a fault is one line and the way to its stack', async () => {

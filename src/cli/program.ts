@@ -59,12 +59,9 @@ export async function runCommandLine(root: Command, words: readonly string[], te
     }
     return (await asked.run({ arguments: request.arguments, options: request.options, terminal })) ?? 0;
   } catch (error) {
-    if (error instanceof CommandError) {
-      terminal.warn(`${root.name}: ${error.message}`);
-      return error.exitCode;
-    }
-    terminal.warn(unexpected(root, error));
-    return 1;
+    const told = error instanceof CommandError ? error : (await import('./client/api-failure.ts')).apiFailure(error);
+    terminal.warn(told === undefined ? unexpected(root, error) : `${root.name}: ${told.message}`);
+    return told?.exitCode ?? 1;
   }
 }
 

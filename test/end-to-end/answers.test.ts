@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { netloom as program, runCommandLine } from '../../src/cli/program.ts';
@@ -244,6 +245,27 @@ spec: {ipAddressPools: [vipz]}
       assert.match(answer.stderr, message);
     }
   });
+});
+
+test('that an API does not answer is taken neither for nobody nor for not Ready', async () => {
+  const engine = await RunningNetloom.start('engine');
+  const { directory } = engine;
+  try {
+    await engine.stop();
+    for (const words of [
+      ['who', '172.17.0.80'],
+      ['explain', 'ipset/edpm-compute-0'],
+    ]) {
+      const { code, stdout, stderr } = await ask(engine, words);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(
+        stderr,
+        /^netloom: the API does not answer \(connect ECONNREFUSED .*\): see whether "netloom up" runs/,
+      );
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 });
 
 test('where no controller runs, it is said that nobody has written a status', async () => {

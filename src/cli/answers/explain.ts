@@ -6,7 +6,7 @@ export const explain = command({
   name: 'explain',
   summary: 'Say why an object is not Ready, and what would unblock it',
   description:
-    'Follows the chain from the object to what keeps it from being Ready: its networks, who has the addresses it asks for, and what those wait for; of what runs, its pods, their containers and nodes; of a Service, its pools and who answers for it. Of kinds that it knows nothing more of, it tells conditions, owners and Events. Changes nothing. Exits with 0 when the object is Ready (or has no readiness of its own, and nothing is wrong with it), with 1 when it is not or does not exist.',
+    'Follows the chain from the object to what keeps it from being Ready: its networks, who has the addresses it asks for, and what those wait for; of what runs, its pods, their containers and nodes; of a Service, its pools and who answers for it. Of kinds that it knows nothing more of, it tells conditions, owners and Events. Changes nothing. Exits with 0 when the object is Ready (or has no readiness of its own, and nothing is wrong with it), with 1 when it is not or does not exist, and with 2 when that could not be found out.',
   arguments: {
     object: { description: 'KIND/NAME' },
     name: { description: 'its name, where KIND alone stands before', optional: true },

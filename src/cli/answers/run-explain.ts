@@ -2,10 +2,11 @@ import { AddressClaim } from '../../api/netloom.io/address-claim.ts';
 import { IPSet } from '../../api/network.openstack.org/ipset.ts';
 import type { ApiObject } from '../../api/object.ts';
 import { system } from '../../runtime/system.ts';
-import { type ConnectionOptions, connect } from '../client/connection.ts';
+import type { Api, ConnectionOptions } from '../client/connection.ts';
 import { type ServedKind, ServedKinds } from '../client/resources.ts';
 import { CommandError, type Terminal, UsageError } from '../command.ts';
 import { suggestion } from '../nearest.ts';
+import { asking } from './asking.ts';
 import { explainAnswer, isFine } from './explain-answer.ts';
 import { explainText } from './explain-text.ts';
 import type { Owner } from './general.ts';
@@ -21,7 +22,15 @@ export async function answerExplain(words: string, options: ExplainOptions, term
   if (word === '' || name === '' || more.length > 0) {
     throw new UsageError(`"${words}" is not KIND/NAME: write it like ipset/edpm-compute-0`);
   }
-  const api = await connect(options);
+  return asking(options, (api) => answer({ word, name }, api, options, terminal));
+}
+
+async function answer(
+  { word, name }: { readonly word: string; readonly name: string },
+  api: Api,
+  { output }: ExplainOptions,
+  terminal: Terminal,
+): Promise<number> {
   const kinds = await ServedKinds.discover(api.transport);
   const kind = kinds.named(word);
   const reader = new Reader(api.transport);
@@ -30,7 +39,7 @@ export async function answerExplain(words: string, options: ExplainOptions, term
   if (object === undefined) throw await missing(kind, namespace, name, reader);
   const events = await reader.eventsAbout(object);
   const now = system.now();
-  const answer = explainAnswer({
+  const explained = explainAnswer({
     object,
     owners: await ownersOf(object, { reader, kinds, seen: new Set([object.metadata.uid]) }),
     needsController: [IPSet, AddressClaim].some((own) => own.group === kind.group && own.kind === kind.kind),
@@ -44,8 +53,8 @@ export async function answerExplain(words: string, options: ExplainOptions, term
       count: event.count ?? 1,
     })),
   });
-  terminal.print(options.output === 'json' ? JSON.stringify(answer, null, 2) : explainText(answer, now));
-  return isFine(answer) ? 0 : 1;
+  terminal.print(output === 'json' ? JSON.stringify(explained, null, 2) : explainText(explained, now));
+  return isFine(explained) ? 0 : 1;
 }
 
 async function missing(kind: ServedKind, namespace: string, name: string, reader: Reader): Promise<CommandError> {

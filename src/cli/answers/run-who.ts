@@ -8,9 +8,11 @@ import type { AddressBlock } from '../../api/netloom.io/address-block.ts';
 import { AddressClaim } from '../../api/netloom.io/address-claim.ts';
 import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import { system } from '../../runtime/system.ts';
-import { type ConnectionOptions, connect } from '../client/connection.ts';
+import type { Transport } from '../../runtime/transport.ts';
+import type { ConnectionOptions } from '../client/connection.ts';
 import { ServedKinds } from '../client/resources.ts';
 import type { Terminal } from '../command.ts';
+import { asking } from './asking.ts';
 import { type Carriers, carriedBy, placesOnNodes } from './carriers.ts';
 import { addressesSaidBy } from './hints.ts';
 import { announcedBy, type Holder, holdersIn, inOrder, isHeld, wantedBy } from './holder.ts';
@@ -26,7 +28,15 @@ export interface WhoOptions extends ConnectionOptions {
 
 export async function answerWho(subject: string, options: WhoOptions, terminal: Terminal): Promise<number> {
   const question = questionOf(subject);
-  const { transport } = await connect(options);
+  return asking(options, ({ transport }) => answer(question, transport, options, terminal));
+}
+
+async function answer(
+  question: Question,
+  transport: Transport,
+  { namespace, output }: WhoOptions,
+  terminal: Terminal,
+): Promise<number> {
   const reader = new Reader(transport);
   const kind =
     question.is === 'name' && question.kind !== undefined
@@ -34,12 +44,11 @@ export async function answerWho(subject: string, options: WhoOptions, terminal: 
       : undefined;
   const scope = {
     ...(kind === undefined ? {} : { kind }),
-    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+    ...(namespace === undefined ? {} : { namespace }),
   };
-  const answer = await read(reader, question, scope);
-  if (options.output === 'json') terminal.print(JSON.stringify(answer, null, 2));
-  else terminal.print(whoText(answer, system.now()));
-  return answer.holders.some(isHeld) ? 0 : 1;
+  const found = await read(reader, question, scope);
+  terminal.print(output === 'json' ? JSON.stringify(found, null, 2) : whoText(found, system.now()));
+  return found.holders.some(isHeld) ? 0 : 1;
 }
 
 interface WhoScope {

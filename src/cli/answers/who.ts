@@ -12,7 +12,7 @@ export const who = command({
   name: 'who',
   summary: 'Say who has an address, or which addresses somebody has',
   description:
-    'Answers from the ledger of addresses, and where that knows nobody from what pods, Services and nodes say, for every namespace unless one is named. Of an address that nobody has it says where it lies and whether it could be given. Exits with 0 when somebody has it, with 1 when nobody does.',
+    'Answers from the ledger of addresses, and where that knows nobody from what pods, Services and nodes say, for every namespace unless one is named. Of an address that nobody has it says where it lies and whether it could be given. Exits with 0 when somebody has it, with 1 when nobody does, and with 2 when that could not be found out.',
   arguments: { subject: { description: 'an address, a prefix, a name, or KIND/NAME' } },
   options: {
     ...connectionOptions,

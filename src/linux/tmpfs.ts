@@ -7,18 +7,22 @@ export interface TmpfsOptions {
   readonly group?: number;
   /** What is in it never gets to a disk, not even by swapping. */
   readonly stayInMemory?: boolean;
+  /** Nothing in it can be executed. */
+  readonly withoutPrograms?: boolean;
 }
 
 /** Puts a file system that lives in memory at a folder; one that is there already stays as it is. */
-export function mountTmpfs(folder: string, { sizeBytes, mode, group = 0, stayInMemory = false }: TmpfsOptions): void {
+export function mountTmpfs(folder: string, { sizeBytes, mode, group = 0, ...how }: TmpfsOptions): void {
+  const { stayInMemory = false, withoutPrograms = false } = how;
   if (mountPoints(folder).includes(folder)) return;
+  const flags = NO_SUID | NO_DEVICES | (withoutPrograms ? NO_PROGRAMS : 0);
   const options = [
     `mode=${mode.toString(8)}`,
     `gid=${group}`,
     ...(sizeBytes === undefined ? [] : [`size=${sizeBytes}`]),
   ];
   const make = (all: readonly string[]): void => {
-    mount(`put a tmpfs at ${folder}`, 'netloom', folder, 'tmpfs', NO_SUID | NO_DEVICES, all.join(','));
+    mount(`put a tmpfs at ${folder}`, 'netloom', folder, 'tmpfs', flags, all.join(','));
   };
   if (!stayInMemory) {
     make(options);
@@ -54,4 +58,5 @@ const mount = cFunction('int mount(const char *, const char *, const char *, uns
 const umount2 = cFunction('int umount2(const char *target, int flags)');
 const NO_SUID = 2;
 const NO_DEVICES = 4;
+const NO_PROGRAMS = 8;
 const DETACH = 2;

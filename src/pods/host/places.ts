@@ -27,6 +27,10 @@ export class Places {
     return path.join(this.pod(uid), 'etc', safePart(name));
   }
 
+  sharedMemory(uid: string): string {
+    return path.join(this.pod(uid), 'shm');
+  }
+
   terminationMessage(uid: string, container: string, attempt: number): string {
     return path.join(this.pod(uid), 'containers', safePart(container), `${attempt}`);
   }

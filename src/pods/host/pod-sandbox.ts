@@ -4,6 +4,7 @@ import type { Pod } from '../../api/core/pod.ts';
 import { Prefix } from '../../api/prefix.ts';
 import type { HostParts } from './host-parts.ts';
 import { podLimits } from './limits.ts';
+import { allContainersOf } from './pod-facts.ts';
 import { hostnameOf, hostsFile, kernelNameOf, resolverFile } from './pod-files.ts';
 
 export interface PreparedSandbox {
@@ -28,6 +29,7 @@ export async function prepareSandbox(parts: HostParts, pod: Pod): Promise<Prepar
     ...(network.networkNamespace === undefined ? {} : { networkNamespace: network.networkNamespace }),
     limits: podLimits(pod),
     sysctls: pod.spec.securityContext?.sysctls ?? [],
+    ...(allContainersOf(pod).length > 1 ? { sharedMemory: places.sharedMemory(uid) } : {}),
   });
   return network;
 }

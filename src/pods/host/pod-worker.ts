@@ -310,7 +310,9 @@ export class PodWorker implements HostedPod {
     const { network, addresses, places } = this.#parts;
     await network.detach(this.uid);
     addresses.release(this.uid);
-    await removeFolder(path.join(places.pod(this.uid), 'volumes'));
+    for (const folder of [path.join(places.pod(this.uid), 'volumes'), places.sharedMemory(this.uid)]) {
+      await removeFolder(folder);
+    }
     for (const cancel of this.#cancels.splice(0)) cancel();
     this.#sandbox = { ...this.#sandbox, state: 'released' };
   }

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { eventually } from '../../../test/engine/engine-in-test.ts';
 import { ConfigMap, Secret } from '../../api/core/config.ts';
 import { needsRoot } from '../../linux/network.fixture.ts';
+import { mountPoints } from '../../linux/tmpfs.ts';
 import { NAMESPACE, STAY, shell, statusIn } from './pods-by-api.fixture.ts';
 import { hasNetwork, RealHost } from './real-host.fixture.ts';
 
@@ -110,6 +111,24 @@ describe('a pod on a real host', needsRoot, () => {
     ]);
     assert.equal(exitCode, 0);
     assert.equal(statusIn(pod).state?.terminated?.message, 'the end\n');
+  });
+
+  test('has memory that its containers share, and no others', async (t) => {
+    const host = await RealHost.start(t);
+    const containers = [
+      shell('echo shared > /dev/shm/word; echo "$(stat -f -c %T /dev/shm)"', { name: 'writes' }),
+      shell('until cat /dev/shm/word; do sleep 0.1; done 2>/dev/null', { name: 'reads' }),
+    ];
+    await host.pod('pair', containers, { restartPolicy: 'Never' });
+    const { metadata, status } = await host.finished('pair');
+    assert.equal(status?.phase, 'Succeeded');
+    assert.equal(host.log(await host.finished('pair'), 'reads'), 'shared\n');
+    const { output } = await host.result('alone', 'ls -A /dev/shm; stat -c %a /dev/shm');
+    assert.equal(output, '1777\n');
+    await eventually(
+      async () => mountPoints(path.join(host.machine.stateDirectory, 'pods', metadata.uid)),
+      (points) => points.length === 0,
+    );
   });
 
   test('sees a change of what it mounts at once, except by subPath', async (t) => {

@@ -47,6 +47,8 @@ export interface SandboxSpec {
   /** Of all containers together. */
   readonly limits: Limits;
   readonly sysctls: readonly { readonly name: string; readonly value: string }[];
+  /** A folder for the memory that its containers share at `/dev/shm`; without it, each of them has its own there. */
+  readonly sharedMemory?: string;
 }
 
 export interface Limits {

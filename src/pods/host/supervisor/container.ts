@@ -153,7 +153,7 @@ export class Container {
   }
 
   #calls(): CallList {
-    const { networkNamespace } = this.sandbox.spec;
+    const { networkNamespace, sharedMemory } = this.sandbox.spec;
     const calls = new CallList();
     beUntouchable(calls);
     joinGroups(calls, this.#home.cgroups.joins(this.group));
@@ -164,7 +164,10 @@ export class Container {
       const network = calls.add('openat', [CURRENT, networkNamespace, CLOSE_ON_EXECUTE, 0]);
       calls.add('setns', [network, namespaceFlags.net], { doing: `enter the network namespace ${networkNamespace}` });
     }
-    makeRoot(calls, this.spec, layerIn(this.#folder), this.#home.view, { terminals: FIRST_DESCRIPTOR + 2 });
+    makeRoot(calls, this.spec, layerIn(this.#folder), this.#home.view, {
+      terminals: FIRST_DESCRIPTOR + 2,
+      sharedMemory,
+    });
     becomeProgram(calls, this.spec, { command: this.spec.command, tty: this.spec.tty });
     return calls;
   }

@@ -20,6 +20,7 @@ import {
 import { flagsOf } from '../../../linux/namespaces.ts';
 import { type ContainerSpec, type Mount, StartError } from '../runtime.ts';
 import type { Veil } from './hidden.ts';
+import { SHARED_MEMORY } from './sandbox.ts';
 
 /** What all containers of a host have in common. */
 export interface HostView {
@@ -48,6 +49,14 @@ export function layerIn(folder: string): Layer {
   return { veil, upper, work, root } as Layer;
 }
 
+/** What others hold that a container is to see. */
+export interface ShownInRoot {
+  /** A descriptor, in the new process. */
+  readonly terminals: number;
+  /** What is at `/dev/shm` in all containers of the sandbox, as a folder of the host. */
+  readonly sharedMemory?: string | undefined;
+}
+
 /**
  * The calls with which a new process makes the root of a container around itself: the host below, the veil over it, the
  * private layer above. Paths of a pod are looked up only after the root of the host is out of reach, so they cannot lead out.
@@ -57,8 +66,7 @@ export function makeRoot(
   spec: ContainerSpec,
   layer: Layer,
   view: HostView,
-  /** A descriptor, in the new process. */
-  { terminals }: { terminals: number },
+  { terminals, sharedMemory }: ShownInRoot,
 ): void {
   const { privileged } = spec;
   calls.add('unshare', [flagsOf(['mnt', 'cgroup'])], { doing: 'make a namespace for mounts' });
@@ -68,6 +76,9 @@ export function makeRoot(
   const devices = privileged
     ? [{ device: '/dev', tree: cloneTree(calls, '/dev', failing('see the devices of the host')) }]
     : view.devices.map((device) => ({ device, tree: deviceTree(calls, device) }));
+
+  const shared =
+    sharedMemory === undefined ? undefined : cloneTree(calls, sharedMemory, failing('see the shared memory'));
 
   layRoot(calls, layer, view.veil, privileged);
   enterRoot(calls, layer.root);
@@ -80,7 +91,8 @@ export function makeRoot(
   if (privileged) for (const { tree } of devices) moveTree(calls, tree, '/dev', failing('show the devices'));
   else makeDevices(calls, devices);
   mountTerminals(calls, terminals, spec);
-  mountAt(calls, 'tmpfs', '/dev/shm', { flags: KERNEL_FLAGS, options: 'mode=1777,size=65536k' });
+  if (shared !== undefined) moveTree(calls, shared, '/dev/shm', failing('show the shared memory'));
+  else mountAt(calls, 'tmpfs', '/dev/shm', { flags: KERNEL_FLAGS, options: `mode=1777,size=${SHARED_MEMORY}` });
   if (view.hasMessageQueues) {
     calls.add('mkdirat', [CURRENT, '/dev/mqueue', 0o755], { tolerate: [EEXIST] });
     mountAt(calls, 'mqueue', '/dev/mqueue', { flags: KERNEL_FLAGS });

@@ -1,8 +1,10 @@
+import { mkdirSync } from 'node:fs';
 import type { Cgroups } from '../../../linux/cgroups.ts';
 import { inNewNamespaces, openNamespace, setHostname } from '../../../linux/namespaces.ts';
 import { inNetworkNamespace, isNetworkNamespace } from '../../../linux/network-namespace.ts';
 import { closeAll } from '../../../linux/pipe.ts';
 import { writeSysctl } from '../../../linux/sysctl.ts';
+import { mountTmpfs, unmountAll } from '../../../linux/tmpfs.ts';
 import { type SandboxSpec, type SandboxState, StartError } from '../runtime.ts';
 
 /** What the containers of a pod share: limits, a host name, messages and memory between processes, and the network. */
@@ -27,6 +29,7 @@ export class Sandbox {
     try {
       cgroups.make(group);
       this.unlimited = cgroups.limit(group, spec.limits);
+      if (spec.sharedMemory !== undefined) shareMemory(spec.sharedMemory);
       this.namespaces = makeNamespaces(spec);
     } catch (error) {
       cgroups.remove(group);
@@ -67,8 +70,18 @@ export class Sandbox {
 
   close(): void {
     closeAll(Object.values(this.namespaces));
+    if (this.spec.sharedMemory !== undefined) unmountAll(this.spec.sharedMemory);
   }
 }
+
+/** A mount of the host, as one that is nowhere can be put in one place only. */
+function shareMemory(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  mountTmpfs(folder, { mode: 0o1777, sizeBytes: SHARED_MEMORY, withoutPrograms: true });
+}
+
+/** As much as container runtimes give. */
+export const SHARED_MEMORY = 64 * 2 ** 20;
 
 function makeNamespaces(spec: SandboxSpec): Sandbox['namespaces'] {
   const { hostname, networkNamespace } = spec;

@@ -7,14 +7,14 @@ import type { Applied } from '../runtime/draft.ts';
 import { servicesOf } from './dnsmasq-services.ts';
 import { workloadOf } from './dnsmasq-workload.ts';
 import { childName, labelsOf } from './names.ts';
-import { optionLines } from './options.ts';
+import { optionLines, optionsOf } from './options.ts';
 
 /** Everything that is made for a DNSMasq. */
 export interface Children {
   readonly account: Applied<ServiceAccount>;
   readonly role: Applied<Role>;
   readonly binding: Applied<RoleBinding>;
-  /** For people to read: the pods are told the same by their command line. */
+  /** For people to read: the pods are told the same by themselves. */
   readonly options: Applied<ConfigMap>;
   readonly services: readonly Applied<Service>[];
   readonly workload: Applied<Deployment>;
@@ -39,7 +39,7 @@ export function childrenOf(dnsMasq: DNSMasq, helperImage: string): Children {
     },
     options: {
       metadata: { name: name.toLowerCase(), namespace, labels },
-      data: { [name]: optionLines(dnsMasq.spec.options ?? []) },
+      data: { [name]: optionLines(optionsOf(dnsMasq)) },
     },
     services: servicesOf(dnsMasq),
     workload: workloadOf(dnsMasq, helperImage),

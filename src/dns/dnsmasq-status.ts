@@ -7,7 +7,7 @@ import { nextStatus } from '../runtime/status.ts';
 import { fingerprint } from './fingerprint.ts';
 import { leftOut } from './hosts-file.ts';
 import { obstacleOf } from './obstacle.ts';
-import { optionLines } from './options.ts';
+import { optionLines, optionsOf } from './options.ts';
 
 /** What there is of a DNSMasq now. */
 export interface Found {
@@ -47,7 +47,7 @@ export function dnsMasqStatus({
     if (conditions.allMet) conditions.set('Ready', { status: 'True', message: `Setup complete, but ${message}` });
     conditions.failed('HostsAccepted', message);
   }
-  const input = fingerprint([optionLines(object.spec.options ?? []), found.hosts]);
+  const input = fingerprint([optionLines(optionsOf(object)), found.hosts]);
   const list = conditions.list();
   const status = nextStatus(object, {
     conditions: list,

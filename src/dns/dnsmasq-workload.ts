@@ -2,24 +2,26 @@ import type { Deployment } from '../api/apps/workloads.ts';
 import type { Container, SecurityContext, Toleration, TopologySpreadConstraint } from '../api/core/pod.ts';
 import type { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import type { Applied } from '../runtime/draft.ts';
-import { hostsFolders, rereadFile } from './helper/hosts-folder.ts';
+import { completeFile, hostsFolders, rereadFile } from './helper/hosts-folder.ts';
 import { childName, HOSTS_LABEL, labelsOf, podLabels, selectorValue } from './names.ts';
-import { optionArguments } from './options.ts';
+import { optionLines, optionsOf } from './options.ts';
 
 /** Servers do not listen below 1024, so that they need no privilege at all. */
 export const DNS_PORT = 5353;
 
 /**
- * The pods of a DNSMasq. What dnsmasq is told stands in the pod itself: a pod that is started again is told what it was
+ * The pods of a DNSMasq. What dnsmasq is told stands in the pod itself, as a variable that becomes a file: a pod that is started again is told what it was
  * told before, while a roll to options that dnsmasq refuses stops at the first new pod and the old ones go on. Hosts come by
  * another way, from a helper beside it, so that they change without any roll.
  */
 export function workloadOf(dnsMasq: DNSMasq, helperImage: string): Applied<Deployment> {
   const { namespace = '' } = dnsMasq.metadata;
-  const { replicas, nodeSelector, containerImage: image = 'dnsmasq' } = dnsMasq.spec;
+  const { replicas, nodeSelector, containerImage = '' } = dnsMasq.spec;
   const labels = podLabels(dnsMasq);
-  const dnsmasq = { image, securityContext: UNPRIVILEGED, env: [POD_IP], volumeMounts: [HOSTS_MOUNT] };
-  const command = ['dnsmasq', ...FIXED, ...optionArguments(dnsMasq.spec.options ?? [])];
+  const image = containerImage === '' ? 'dnsmasq' : containerImage;
+  const dnsmasq = { image, securityContext: UNPRIVILEGED, volumeMounts: [HOSTS_MOUNT] };
+  // In a value of a variable, a dollar sign would begin a reference to another one.
+  const options = { name: 'DNSMASQ_OPTIONS', value: optionLines(optionsOf(dnsMasq)).replaceAll('$', '$$$$') };
   return {
     metadata: { name: childName(dnsMasq), namespace, labels: labelsOf(dnsMasq) },
     spec: {
@@ -39,7 +41,15 @@ export function workloadOf(dnsMasq: DNSMasq, helperImage: string): Applied<Deplo
             {
               name: 'init',
               ...dnsmasq,
-              command: [...command, '--test'],
+              env: [POD_IP, options],
+              command: [
+                'sh',
+                '-c',
+                `printf %s "$$DNSMASQ_OPTIONS" > ${OPTIONS_FILE} && exec "$$@"`,
+                'sh',
+                ...DNSMASQ,
+                '--test',
+              ],
               terminationMessagePolicy: 'FallbackToLogsOnError',
             },
             helper(namespace, selectorValue(dnsMasq.spec), helperImage),
@@ -48,7 +58,8 @@ export function workloadOf(dnsMasq: DNSMasq, helperImage: string): Applied<Deplo
             {
               name: 'dnsmasq-dns',
               ...dnsmasq,
-              command,
+              env: [POD_IP],
+              command: DNSMASQ,
               ports: [
                 { name: 'dns', containerPort: DNS_PORT, protocol: 'UDP' },
                 { name: 'dns-tcp', containerPort: DNS_PORT, protocol: 'TCP' },
@@ -76,17 +87,19 @@ export function workloadOf(dnsMasq: DNSMasq, helperImage: string): Applied<Deplo
 const NOBODY = 65534;
 const HOSTS_FOLDER = '/etc/dnsmasq.d/hosts';
 const HOSTS_MOUNT = { name: 'hosts', mountPath: HOSTS_FOLDER };
+const OPTIONS_FILE = `${HOSTS_FOLDER}/.options`;
 const POD_IP = { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } };
 const UNPRIVILEGED: SecurityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
 
 /** Unknown names go to the servers among the options, for the file names none; names without dots and private addresses never leave. */
-const FIXED = [
+const DNSMASQ = [
+  'dnsmasq',
   '--interface=*',
   '--bind-interfaces',
   '--listen-address=$(POD_IP)',
   `--port=${DNS_PORT}`,
   ...hostsFolders(HOSTS_FOLDER).map((folder) => `--hostsdir=${folder}`),
-  '--conf-file=/dev/null',
+  `--conf-file=${OPTIONS_FILE}`,
   '--keep-in-foreground',
   '--pid-file=',
   '--log-facility=-',
@@ -113,7 +126,7 @@ const helper = (namespace: string, selector: string, image: string): Container =
   securityContext: UNPRIVILEGED,
   // dnsmasq starts when all hosts are there: it never says that there is no such host for having been too early.
   startupProbe: {
-    exec: { command: ['test', '-e', `${HOSTS_FOLDER}/.complete`] },
+    exec: { command: ['test', '-e', completeFile(HOSTS_FOLDER)] },
     periodSeconds: 1,
     timeoutSeconds: 5,
     failureThreshold: 300,

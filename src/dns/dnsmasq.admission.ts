@@ -2,19 +2,20 @@ import type { Admission } from '../api/admission.ts';
 import { isJsonObject } from '../api/json.ts';
 import { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import { invalid } from '../api/status.ts';
+import { localServices } from './options.ts';
 
 export const dnsMasqAdmission: Admission = {
   kind: DNSMasq,
   operations: ['CREATE', 'UPDATE'],
 
-  /** Names of Services that nobody named are answered here and now, instead of being asked of others again and again. */
+  /** What would be so anyway is written down, for people to see. */
   mutate({ object, namespace }) {
     const spec: unknown = object !== undefined && 'spec' in object ? object.spec : undefined;
     if (!isJsonObject(spec) || object?.metadata.deletionTimestamp !== undefined) return;
     const options = spec['options'] ?? [];
     if (!Array.isArray(options)) return;
     const isSet = options.some((option) => isJsonObject(option) && option['key'] === 'local');
-    if (!isSet) spec['options'] = [...options, { key: 'local', values: [`/${namespace}.svc/`] }];
+    if (!isSet) spec['options'] = [...options, { ...localServices(namespace) }];
   },
 
   validate({ object, namespace, name }) {

@@ -24,15 +24,12 @@ describe('a DNSMasq', () => {
     await lab.dnsMasq('dns', { options: OPTIONS, replicas: 2 });
     assert.equal(
       lab.find(ConfigMap, 'dns').data?.['dns'],
-      'server=192.168.122.1\nsrv-host=_sip._tcp.example.com,sip.example.com,5060\nno-negcache\n',
+      'server=192.168.122.1\nsrv-host=_sip._tcp.example.com,sip.example.com,5060\nno-negcache\nlocal=/openstack.svc/\n',
     );
     const { spec } = lab.find(Deployment, 'dnsmasq-dns');
-    const [dnsmasq] = spec.template.spec.containers;
-    assert.deepEqual(dnsmasq?.command?.slice(-3), [
-      '--server=192.168.122.1',
-      '--srv-host=_sip._tcp.example.com,sip.example.com,5060',
-      '--no-negcache',
-    ]);
+    const [init] = spec.template.spec.initContainers ?? [];
+    const told = init?.env?.find(({ name }) => name === 'DNSMASQ_OPTIONS')?.value;
+    assert.equal(told, lab.find(ConfigMap, 'dns').data?.['dns']);
     assert.deepEqual([spec.replicas, spec.strategy?.rollingUpdate?.maxUnavailable], [2, 0]);
     const service = lab.find(Service, 'dnsmasq-dns');
     assert.deepEqual(service.spec.selector, spec.selector.matchLabels);
@@ -43,6 +40,38 @@ describe('a DNSMasq', () => {
         ['TCP', 53, 5353],
       ],
     );
+    await lab.stop();
+  });
+
+  it('leaves local names to an option of its own where there is one, and takes no image for the one of before', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.dnsMasq('dns', { options: [{ key: 'local', values: ['/example.com/'] }], containerImage: '' });
+    assert.equal(lab.find(ConfigMap, 'dns').data?.['dns'], 'local=/example.com/\n');
+    const [dnsmasq] = lab.find(Deployment, 'dnsmasq-dns').spec.template.spec.containers;
+    assert.equal(dnsmasq?.image, 'dnsmasq');
+    await lab.stop();
+  });
+
+  it('whose options dnsmasq would misread says so, and what runs stays as it is', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.dnsMasq('dns');
+    const before = lab.find(Deployment, 'dnsmasq-dns').spec;
+    const update = async (options: DNSMasq['spec']['options'] = []): Promise<string> => {
+      const found = lab.find(DNSMasq, 'dns');
+      await lab.world.client.update(DNSMasq, { ...found, spec: { ...found.spec, options } });
+      await lab.settle();
+      assert.deepEqual(lab.find(Deployment, 'dnsmasq-dns').spec, before);
+      return message(lab.find(DNSMasq, 'dns'), 'ServiceConfigReady');
+    };
+    const long = { key: 'txt-record' as const, values: ['text.example.com', 'é'.repeat(500)] };
+    assert.equal(
+      await update([{ key: 'no-negcache', values: [] }, long]),
+      'Service config create error occurred spec.options[1]: it is 1028 bytes long as a line of a configuration file, and dnsmasq reads 1023 at most: divide it into several options of the key txt-record',
+    );
+    const many = Array.from({ length: 200 }, () => ({ ...long, values: ['text.example.com', 'a'.repeat(900)] }));
+    assert.match(await update(many), /spec\.options: they are 185822 bytes long together/);
     await lab.stop();
   });
 

@@ -16,6 +16,7 @@ import { fingerprint } from './fingerprint.ts';
 import { cleaned } from './hosts-file.ts';
 import { byController, HOSTS_LABEL, selectorValue } from './names.ts';
 import { objectionIn } from './objection.ts';
+import { optionsFault, optionsOf } from './options.ts';
 import { somebodyElses } from './ownership.ts';
 
 export interface DNSMasqOptions {
@@ -77,10 +78,12 @@ async function applyEach(object: DNSMasq, wanted: Children, { children, caches, 
   }
 }
 
-/** What no server would object to, and nobody could follow: the helper would look for a label that there cannot be. */
-function faultOf({ spec: { dnsDataLabelSelectorValue: value } }: DNSMasq): string | undefined {
+/** What no server would object to, and nobody could follow, such as a label that there cannot be. */
+function faultOf(object: DNSMasq): string | undefined {
+  const { dnsDataLabelSelectorValue: value } = object.spec;
   const [fault] = labelValueFaults(value.toLowerCase());
-  return fault === undefined ? undefined : `spec.dnsDataLabelSelectorValue: ${JSON.stringify(value)}: ${fault}`;
+  if (fault !== undefined) return `spec.dnsDataLabelSelectorValue: ${JSON.stringify(value)}: ${fault}`;
+  return optionsFault(optionsOf(object));
 }
 
 /** The first of the objects we would write that somebody else has under its name. */

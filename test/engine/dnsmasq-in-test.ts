@@ -1,12 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Container } from '../../src/api/core/pod.ts';
 import type { DNSMasq } from '../../src/api/network.openstack.org/dnsmasq.ts';
 import { workloadOf } from '../../src/dns/dnsmasq-workload.ts';
+import { expanded } from '../../src/pods/host/env/expansion.ts';
 
 /** A real dnsmasq, told what its pod would tell it, but for the address and the folder. */
 export class DnsmasqInTest {
@@ -27,16 +30,28 @@ export class DnsmasqInTest {
     return new DnsmasqInTest(folder, await freePort());
   }
 
-  start(spec: DNSMasq['spec']): void {
+  /** Returns what dnsmasq has against its options, as the pod of it would say. */
+  start(spec: DNSMasq['spec']): string {
     const metadata = { name: 'dns', namespace: 'default', uid: '', resourceVersion: '', creationTimestamp: '' };
     const dnsMasq: DNSMasq = { apiVersion: 'network.openstack.org/v1beta1', kind: 'DNSMasq', metadata, spec };
-    const command = workloadOf(dnsMasq, '').spec?.template?.spec?.containers?.[0]?.command ?? [];
-    const own = command
-      .slice(1)
-      .map((word) => word.replace('$(POD_IP)', '127.0.0.1').replace('--port=5353', `--port=${this.#port}`))
-      .map((word) => word.replace('/etc/dnsmasq.d/hosts', this.folder));
-    this.#process = spawn('dnsmasq', own, { stdio: 'ignore' });
+    const { initContainers = [], containers = [] } = workloadOf(dnsMasq, '').spec?.template?.spec ?? {};
+    const [init, server] = [this.#commandOf(initContainers[0]), this.#commandOf(containers[0])];
+    const { status, stderr } = spawnSync(init.program, init.words, { env: init.env, encoding: 'utf8' });
+    if (status !== 0) return stderr.trim();
+    this.#process = spawn(server.program, server.words, { env: server.env, stdio: 'ignore' });
     this.#process.on('error', () => {});
+    return '';
+  }
+
+  /** What a kubelet makes of a container, but for the address and the folder. */
+  #commandOf(container: Partial<Container> = {}): { program: string; words: string[]; env: NodeJS.ProcessEnv } {
+    const here = (text: string): string =>
+      expanded(text, (name) => (name === 'POD_IP' ? '127.0.0.1' : undefined))
+        .replaceAll('--port=5353', `--port=${this.#port}`)
+        .replaceAll('/etc/dnsmasq.d/hosts', this.folder);
+    const [program = '', ...words] = (container.command ?? []).map(here);
+    const env = (container.env ?? []).map(({ name, value = '' }) => [name, here(value)]);
+    return { program, words, env: { ...process.env, ...Object.fromEntries(env) } };
   }
 
   /** The address of a name, or why there is none. */
@@ -49,8 +64,13 @@ export class DnsmasqInTest {
     return this.#asked((resolver) => resolver.reverse(address));
   }
 
+  /** The texts of a name, or why there are none. */
+  async texts(name: string): Promise<string> {
+    return this.#asked(async (resolver) => (await resolver.resolveTxt(name)).map((parts) => parts.join('|')));
+  }
+
   async stop(): Promise<void> {
-    this.#process?.kill('SIGKILL');
+    if (this.#process?.kill('SIGTERM') === true) await once(this.#process, 'exit');
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -65,11 +85,22 @@ export class DnsmasqInTest {
   }
 }
 
+/** Not one of those that the kernel gives to whoever asks a question: it might be gone when dnsmasq comes. */
 async function freePort(): Promise<number> {
-  const socket = createSocket('udp4');
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  return port;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const [datagrams, streams] = [createSocket('udp4'), createServer()];
+    try {
+      datagrams.bind(port, '127.0.0.1');
+      await once(datagrams, 'listening');
+      streams.listen(port, '127.0.0.1');
+      await once(streams, 'listening');
+      return port;
+    } catch {
+      // Somebody has it.
+    } finally {
+      datagrams.close();
+      streams.close();
+    }
+  }
 }

@@ -76,7 +76,7 @@ export class HostsFolder {
 
   /** Says that everything is here. */
   complete(): void {
-    writeFileSync(this.#path(COMPLETE), '');
+    writeFileSync(completeFile(this.#folder), '');
   }
 
   #holds(file: string, text: string): boolean {
@@ -123,6 +123,9 @@ export class HostsFolder {
 
 /** Where dnsmasq shall look for hosts. */
 export const hostsFolders = (folder: string): string[] => PARTS.map((part) => join(folder, part));
+
+/** The file that is there when everything is. */
+export const completeFile = (folder: string): string => join(folder, COMPLETE);
 
 /** The file whose change makes dnsmasq read everything anew. */
 export const rereadFile = (folder: string): string => join(folder, REREAD, SERVERS);

@@ -3,6 +3,7 @@ import type { Container, SecurityContext, Toleration, TopologySpreadConstraint }
 import type { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import type { Applied } from '../runtime/draft.ts';
 import { completeFile, hostsFolders, rereadFile } from './helper/hosts-folder.ts';
+import { keptRunning } from './kept-running.ts';
 import { childName, HOSTS_LABEL, labelsOf, podLabels, selectorValue } from './names.ts';
 import { optionLines, optionsOf } from './options.ts';
 
@@ -59,7 +60,8 @@ export function workloadOf(dnsMasq: DNSMasq, helperImage: string): Applied<Deplo
               name: 'dnsmasq-dns',
               ...dnsmasq,
               env: [POD_IP],
-              command: DNSMASQ,
+              // What refuses its options, or cannot listen, does so at once.
+              command: keptRunning(DNSMASQ, { givesUpWhen: '[ $lived -lt 2 ]' }),
               ports: [
                 { name: 'dns', containerPort: DNS_PORT, protocol: 'UDP' },
                 { name: 'dns-tcp', containerPort: DNS_PORT, protocol: 'TCP' },
@@ -115,13 +117,17 @@ const helper = (namespace: string, selector: string, image: string): Container =
   name: 'hosts',
   image,
   restartPolicy: 'Always',
-  command: [
-    'netloom',
-    'dns-hosts',
-    `--namespace=${namespace}`,
-    `--selector=${HOSTS_LABEL}=${selector}`,
-    `--folder=${HOSTS_FOLDER}`,
-  ],
+  command: keptRunning(
+    [
+      'netloom',
+      'dns-hosts',
+      `--namespace=${namespace}`,
+      `--selector=${HOSTS_LABEL}=${selector}`,
+      `--folder=${HOSTS_FOLDER}`,
+    ],
+    // Once there are hosts, they are answered for, whatever becomes of it.
+    { givesUpWhen: `[ ! -e ${completeFile(HOSTS_FOLDER)} ]`, pause: 1 },
+  ),
   volumeMounts: [HOSTS_MOUNT],
   securityContext: UNPRIVILEGED,
   // dnsmasq starts when all hosts are there: it never says that there is no such host for having been too early.

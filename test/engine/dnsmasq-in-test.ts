@@ -43,6 +43,12 @@ export class DnsmasqInTest {
     return '';
   }
 
+  /** Ends the dnsmasq that runs, as the kernel does when memory is short. */
+  killProgram(): void {
+    const { stdout } = spawnSync('pgrep', ['--parent', String(this.#process?.pid), 'dnsmasq'], { encoding: 'utf8' });
+    process.kill(Number(stdout), 'SIGKILL');
+  }
+
   /** What a kubelet makes of a container, but for the address and the folder. */
   #commandOf(container: Partial<Container> = {}): { program: string; words: string[]; env: NodeJS.ProcessEnv } {
     const here = (text: string): string =>

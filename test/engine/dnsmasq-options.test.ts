@@ -73,4 +73,14 @@ describe('options of a DNSMasq, as a real dnsmasq takes them', () => {
     assert.equal(start({ key: 'server', values: ['127.0.0.1#1'] }), '');
     await becomes(() => dnsmasq.answer('nobody.default.svc'), 'ENOTFOUND');
   });
+
+  test('are those of before when something kills it, and it is back at once, each time', async () => {
+    assert.equal(start({ key: 'host-record', values: ['extra.example.com', '192.0.2.7'] }), '');
+    for (let time = 0; time < 3; time += 1) {
+      await becomes(() => dnsmasq.answer('extra.example.com'), '192.0.2.7'); // What is ended as soon as it starts is left to the kubelet.
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      dnsmasq.killProgram();
+    }
+    await becomes(() => dnsmasq.answer('extra.example.com'), '192.0.2.7');
+  });
 });

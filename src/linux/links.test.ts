@@ -14,7 +14,7 @@ import {
   networkNamespaces,
   withDescriptor,
 } from './network-namespace.ts';
-import { deleteRoutes, listRoutes, OUR_ROUTES, putRoutes } from './routes.ts';
+import { deleteRoutes, listRoutes, OUR_ROUTES, putRoute, putRoutes } from './routes.ts';
 import { addRule, deleteRule, listRules } from './rules.ts';
 
 const parse = (text: string): Address => Address.parse(text) as Address;
@@ -149,6 +149,40 @@ test('a link of somebody else that has the name is not touched', needsRoot, (t) 
       code: 'EEXIST',
     });
     assert.equal(listLinks(netlink).length, 2);
+  });
+});
+
+test('a route of somebody else that leads there is not replaced, and one of ours is', needsRoot, (t) => {
+  within(temporaryNamespace(t), (netlink) => {
+    const pair = { is: 'veth', peer: { name: 'v1' } } as const;
+    const link = addLink(netlink, { name: 'v0', kind: pair }, { up: true }).index;
+    changeLink(netlink, 'v1', { up: true });
+    addAddress(netlink, { link, address: parse('192.0.2.1'), length: 24 });
+    addAddress(netlink, { link, address: parse('2001:db8::1'), length: 64 });
+    for (const [text, hops] of [
+      ['198.51.100.0/24', ['192.0.2.7', '192.0.2.8', '192.0.2.9']],
+      ['2001:db8:1::/64', ['2001:db8::7', '2001:db8::8', '2001:db8::9']],
+    ] as const) {
+      const destination = network(text);
+      const [theirs, ours, later] = hops.map(parse) as [Address, Address, Address];
+      const there = () =>
+        listRoutes(netlink, { family: destination.family })
+          .filter((route) => route.destination.equals(destination))
+          .map(({ via, metric, protocol }) => `${via} ${metric} ${protocol}`);
+      putRoute(netlink, { destination, via: theirs, link, protocol: 4 });
+      const before = there();
+      assert.throws(() => putRoute(netlink, { destination, via: ours, link, protocol: OUR_ROUTES }), {
+        code: 'EEXIST',
+        message: /^make the route to .* via .*: somebody else has made one to there, which is not ours to replace/,
+      });
+      assert.deepEqual(there(), before);
+      // With a metric of its own it is another one.
+      for (const via of [ours, ours, later]) {
+        const [refusal] = putRoutes(netlink, [{ destination, via, link, metric: 7, protocol: OUR_ROUTES }]);
+        assert.equal(refusal, undefined);
+      }
+      assert.deepEqual(there().sort(), [...before, `${later} 7 ${OUR_ROUTES}`].sort());
+    }
   });
 });
 

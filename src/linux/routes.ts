@@ -45,15 +45,47 @@ function dump(netlink: Netlink, body: Buffer[]): Message[] {
   }
 }
 
-/** Makes the route; one to the same destination with the same metric and table is replaced. */
+/**
+ * Makes the route; one of the same protocol to the same destination, with the same metric and table, is replaced. One that somebody
+ * else has made there is refused: it would be gone.
+ */
 export function putRoute(netlink: Netlink, route: Route): void {
-  netlink.request(put(route));
+  const [refusal] = putRoutes(netlink, [route]);
+  if (refusal !== undefined) throw refusal;
 }
 
 /** Many at once; the answers are in their order, undefined for what is done. */
 export function putRoutes(netlink: Netlink, routes: readonly Route[]): (KernelError | undefined)[] {
-  return netlink.requestAll(routes.map(put));
+  const answers = netlink.requestAll(routes.map((route) => put(route, flag.exclusive)));
+  const taken = [...routes.entries()].filter(([index]) => answers[index]?.code === 'EEXIST');
+  const own = ownPlaces(
+    netlink,
+    taken.map(([, route]) => route),
+  );
+  const again = taken.filter(([, route]) => own.has(placeOf(route)));
+  for (const [index, route] of taken) answers[index] = ofSomebodyElse(route);
+  const replaced = netlink.requestAll(again.map(([, route]) => put(route, flag.replace)));
+  for (const [nth, [index]] of again.entries()) answers[index] = replaced[nth];
+  return answers;
 }
+
+/** Where routes of these protocols are, in the tables of these. */
+function ownPlaces(netlink: Netlink, routes: readonly Route[]): ReadonlySet<string> {
+  const lists = new Map(
+    routes.map(({ destination: { family }, table = MAIN_TABLE, protocol }) => [
+      `${family} ${table} ${protocol}`,
+      { family, table, protocol },
+    ]),
+  );
+  return new Set([...lists.values()].flatMap((list) => listRoutes(netlink, list)).map(placeOf));
+}
+
+/** What the kernel tells routes apart by, and who has made it. */
+const placeOf = ({ destination, metric, table = MAIN_TABLE, protocol }: Route): string =>
+  `${destination} ${metric ?? (destination.family === 4 ? 0 : USUAL_METRIC_6)} ${table} ${protocol}`;
+
+const ofSomebodyElse = (route: Route): KernelError =>
+  new KernelError(doing(route), EEXIST, 'somebody else has made one to there, which is not ours to replace');
 
 /** Nothing happens to those that are not there. */
 export function deleteRoutes(netlink: Netlink, routes: readonly Route[]): (KernelError | undefined)[] {
@@ -73,10 +105,13 @@ export function deleteRoute(netlink: Netlink, route: Route): void {
   if (refusal !== undefined) throw refusal;
 }
 
-const put = (route: Route): Request => ({
-  doing: `make the route to ${route.destination}${route.via === undefined ? '' : ` via ${route.via}`}`,
+const doing = ({ destination, via }: Route): string =>
+  `make the route to ${destination}${via === undefined ? '' : ` via ${via}`}`;
+
+const put = (route: Route, how: number): Request => ({
+  doing: doing(route),
   type: NEW,
-  flags: flag.create | flag.replace,
+  flags: flag.create | how,
   body: bodyOf(route, route.via === undefined && route.destination.family === 4 ? SCOPE_LINK : SCOPE_UNIVERSE),
 });
 
@@ -150,6 +185,9 @@ function readRoute({ body }: Message): Route[] {
 
 const numberOf = (family: Family): number => (family === 4 ? AF_INET : AF_INET6);
 
+const EEXIST = 17;
+/** Of IPv6, where none is given. */
+const USUAL_METRIC_6 = 1_024;
 const NEW = 24;
 const DELETE = 25;
 const GET = 26;

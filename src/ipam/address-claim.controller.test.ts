@@ -263,6 +263,19 @@ describe('what was there before', () => {
     await lab.stop();
   });
 
+  it('what another controller puts on record for a claim besides, and does not tell it, is given back', async () => {
+    const lab = await running([network()]);
+    await lab.claim('web');
+    const [block] = lab.world.api.objects(AddressBlock);
+    const [holding] = block?.spec.holdings ?? [];
+    assert.ok(block && holding);
+    const holdings = [holding, { ...holding, address: '172.18.0.77' }];
+    await lab.world.client.update(AddressBlock, { ...block, spec: { ...block.spec, holdings } });
+    await lab.settle();
+    assert.deepEqual([lab.claimState('web'), lab.held()], ['172.18.0.10', ['172.18.0.10 AddressClaim web']]);
+    await lab.stop();
+  });
+
   it('a claim keeps its address when its status is made to say what another one has, and puts that right', async () => {
     const lab = await running([network()]);
     await lab.claim('web');

@@ -1,6 +1,6 @@
 import { Address } from '../api/address.ts';
 import type { Kind } from '../api/kind.ts';
-import { AddressBlock, type AddressHolding } from '../api/netloom.io/address-block.ts';
+import { AddressBlock, type AddressHolder, type AddressHolding } from '../api/netloom.io/address-block.ts';
 import { AddressClaim } from '../api/netloom.io/address-claim.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
@@ -29,6 +29,8 @@ export class Environment {
   readonly coolDown: number;
   /** Kind → the addresses that have become free since those of that kind who wait were last told. */
   readonly #freed = new Map<string, Address[]>([IPSet, AddressClaim].map(({ kind }) => [kind, []]));
+  /** Kind → those of the kind who have come to hold too much since somebody last looked. */
+  readonly #doubled = new Map<string, AddressHolder[]>([IPSet, AddressClaim].map(({ kind }) => [kind, []]));
   #networks: Networks | undefined;
   /** The version of what others give from that the networks were made with. */
   #keptOut = '';
@@ -41,12 +43,17 @@ export class Environment {
     this.space.onFreed((address) => {
       for (const addresses of this.#freed.values()) addresses.push(address);
     });
+    this.space.onDoubled((holder) => this.#doubled.get(holder.kind)?.push(holder));
   }
 
   /** What has become free since this was last asked for the kind, and still is. */
   takeFreed({ kind }: Kind): Address[] {
     const freed = this.#freed.get(kind)?.splice(0) ?? [];
     return freed.filter((address) => this.space.holderOf(address) === undefined);
+  }
+
+  takeDoubled({ kind }: Kind): AddressHolder[] {
+    return this.#doubled.get(kind)?.splice(0) ?? [];
   }
 
   forget({ metadata: { uid } }: ApiObject): void {
@@ -102,25 +109,28 @@ export class Environments {
 
   /**
    * Called with a block as it was and as it is. Every address that nobody has any more is for one who waits, also when the ledger
-   * knew more of it than we had heard; and when somebody who waited was served, there may be something for the next.
+   * knew more of it than we had heard; and when somebody who waited was served, there may be something for the next. Whoever holds
+   * too much gives it back.
    */
   wokenByBlock(kind: Kind, block: AddressBlock, caches: Caches): Ref[] {
     const { namespace = '' } = block.metadata;
     const environment = this.of(namespace);
     const { waiting } = environment;
-    const next = refsOf(kind, waiting.nextFor(environment.takeFreed(kind)));
+    const present = (holders: readonly AddressHolder[]): Ref[] =>
+      holders.map(({ name }) => ({ namespace, name })).filter((ref) => caches.of(kind).get(ref) !== undefined);
+    const next = [
+      ...refsOf(kind, waiting.nextFor(environment.takeFreed(kind))),
+      ...present(environment.takeDoubled(kind)),
+    ];
     const now = caches.of(AddressBlock).get(refOf(block));
     if (now?.metadata.resourceVersion === block.metadata.resourceVersion) {
-      return waiting.isEmpty ? [] : [...next, ...refsOf(kind, waiting.headsAfter(servedBy(block.spec.holdings)))];
+      return waiting.isEmpty ? next : [...next, ...refsOf(kind, waiting.headsAfter(servedBy(block.spec.holdings)))];
     }
     const still = new Set(now?.spec.holdings.map(({ address, holder: { uid } }) => `${address} ${uid}`));
     const lost = block.spec.holdings.filter(({ address, holder: { uid } }) => !still.has(`${address} ${uid}`));
     // Who lost an address without leaving, because somebody tampered with the block, must see to it.
-    const losers = lost.filter(({ holder }) => holder.kind === kind.kind).map(({ holder }) => holder.name);
-    return [
-      ...losers.map((name) => ({ namespace, name })).filter((ref) => caches.of(kind).get(ref) !== undefined),
-      ...next,
-    ];
+    const losers = lost.map(({ holder }) => holder).filter((holder) => holder.kind === kind.kind);
+    return [...present(losers), ...next];
   }
 
   /** Called when the Reservation of an IPSet changed. What it should say we wrote ourselves, and wakes nobody. */

@@ -576,6 +576,19 @@ describe('what was there before', () => {
     await lab.stop();
   });
 
+  it('what another controller puts on record for it besides, and does not tell it, is given back', async () => {
+    const lab = await running(network());
+    await lab.ipSet('a');
+    const [block] = lab.world.api.objects(AddressBlock);
+    const [holding] = block?.spec.holdings ?? [];
+    assert.ok(block && holding);
+    const holdings = [holding, { ...holding, address: '172.18.0.77' }];
+    await lab.world.client.update(AddressBlock, { ...block, spec: { ...block.spec, holdings } });
+    await lab.settle();
+    assert.deepEqual([lab.state('a'), lab.held()], ['172.18.0.10', ['172.18.0.10 IPSet a']]);
+    await lab.stop();
+  });
+
   it('a start writes nothing when all is as it should be', async () => {
     const lab = await running(network());
     for (let i = 0; i < 20; i += 1) await lab.create(`n${i}`);

@@ -182,3 +182,13 @@ test('says which addresses nobody has any more, be it that a block says so or th
   space.settle(address('10.0.0.12'));
   assert.deepEqual(freed, ['10.0.0.10', '10.0.0.12']);
 });
+
+test('says who comes to hold two addresses of one subnet', () => {
+  const doubled: string[] = [];
+  space.onDoubled(({ name }) => doubled.push(name));
+  const other = { ...holding('10.0.0.12', 'a'), subnet: 'another' };
+  space.observe(block(1, [holding('10.0.0.10', 'a'), holding('10.0.0.11', 'b'), other]));
+  assert.deepEqual(doubled, []);
+  space.observe(block(2, [holding('10.0.0.10', 'a'), holding('10.0.0.11', 'b'), other, holding('10.0.0.13', 'a')]));
+  assert.deepEqual(doubled, ['a']);
+});

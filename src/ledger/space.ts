@@ -48,7 +48,8 @@ export class Space {
   readonly #byHolder = new Map<string, Holding[]>();
   readonly #blocks = new Map<string, Block>();
   readonly #pools = new Set<Pool>();
-  readonly #listeners = new Set<(freed: Address) => void>();
+  readonly #onFreed = new Set<(freed: Address) => void>();
+  readonly #onDoubled = new Set<(holder: AddressHolder) => void>();
 
   constructor({ namespace, name }: { namespace: string; name: string }) {
     this.namespace = namespace;
@@ -126,7 +127,12 @@ export class Space {
 
   /** Called for every address that nobody has any more as far as we know, however we came to know it. */
   onFreed(listener: (freed: Address) => void): void {
-    this.#listeners.add(listener);
+    this.#onFreed.add(listener);
+  }
+
+  /** Called for everybody who comes to hold a second address of the same subnet: two who give addresses may each have given one. */
+  onDoubled(listener: (holder: AddressHolder) => void): void {
+    this.#onDoubled.add(listener);
   }
 
   /** Takes in what a block says, unless we know better. */
@@ -190,7 +196,10 @@ export class Space {
     this.#holdings[address.family].set(address.value, holding);
     this.#free[address.family].take(address);
     if (coolsUntil !== undefined) return;
-    this.#byHolder.set(holder.uid, [...this.heldBy(holder.uid), holding]);
+    const before = this.heldBy(holder.uid);
+    this.#byHolder.set(holder.uid, [...before, holding]);
+    if (!before.some(({ network, subnet }) => network === holding.network && subnet === holding.subnet)) return;
+    for (const listener of this.#onDoubled) listener(holder);
   }
 
   #remove(holding: Holding): void {
@@ -207,7 +216,7 @@ export class Space {
     if (this.holderOf(address) !== undefined) return;
     this.#free[address.family].giveBack(address);
     for (const pool of this.#pools) if (pool.family === address.family) pool.becameFree(address);
-    for (const listener of this.#listeners) listener(address);
+    for (const listener of this.#onFreed) listener(address);
   }
 }
 

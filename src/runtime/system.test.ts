@@ -15,3 +15,15 @@ it('the real clock sleeps about as long as asked', async () => {
   const took = system.uptime() - began;
   assert.ok(took >= 18 && took < 200 * 10, `took ${took} ms`);
 });
+
+it('what is overdue rings at once, without a warning in the log', async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error): void => void warnings.push(name);
+  process.on('warning', note);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  system.timer(-0.005, resolve);
+  await promise;
+  await sleep(system, 0);
+  process.off('warning', note);
+  assert.deepEqual(warnings, []);
+});

@@ -17,6 +17,7 @@ function realTimer(ms: number, ring: () => void): Cancel {
   const arm = (left: number): void => {
     handle = left <= LONGEST ? setTimeout(ring, left) : setTimeout(() => arm(left - LONGEST), LONGEST);
   };
-  arm(ms);
+  // What was due a moment ago is due now; of less than nothing setTimeout complains in the log.
+  arm(Math.max(ms, 0));
   return () => clearTimeout(handle);
 }

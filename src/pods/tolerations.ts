@@ -16,8 +16,16 @@ export const isTolerated = (taint: Taint, tolerations: readonly Toleration[]): b
 export const untolerated = (taints: readonly Taint[], tolerations: readonly Toleration[]): Taint | undefined =>
   taints.find((taint) => taint.effect !== 'PreferNoSchedule' && !isTolerated(taint, tolerations));
 
-/** When running pods must leave, in milliseconds since 1970; undefined: they may stay. */
-export function leaveAt(taints: readonly Taint[], tolerations: readonly Toleration[], now: number): number | undefined {
+/**
+ * When a pod must leave, in milliseconds since 1970; undefined: it may stay. Its patience begins with the taint, or when it came
+ * to the node if that was later: its successor would otherwise be sent away at once, again and again.
+ * @param placedAt when it came to the node
+ */
+export function leaveAt(
+  taints: readonly Taint[],
+  tolerations: readonly Toleration[],
+  { placedAt, now }: { placedAt: number; now: number },
+): number | undefined {
   const moments = taints
     .filter(({ effect }) => effect === 'NoExecute')
     .map((taint) => {
@@ -26,8 +34,9 @@ export function leaveAt(taints: readonly Taint[], tolerations: readonly Tolerati
       const patience = Math.min(
         ...matching.map(({ tolerationSeconds = Number.POSITIVE_INFINITY }) => tolerationSeconds),
       );
+      // Without a time it has just been made: the time is about to be written down.
       const since = taint.timeAdded === undefined ? now : Date.parse(taint.timeAdded);
-      return since + Math.max(0, patience) * 1000;
+      return Math.max(since, placedAt) + Math.max(0, patience) * 1000;
     });
   const first = Math.min(...moments, Number.POSITIVE_INFINITY);
   return first === Number.POSITIVE_INFINITY ? undefined : first;

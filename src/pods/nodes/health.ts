@@ -52,7 +52,8 @@ const PRESSURES = new Map([
 const OURS = new Set([NOT_READY, UNREACHABLE, UNSCHEDULABLE.key, ...PRESSURES.values()]);
 
 /**
- * The taints that a node must have. `anyReady`: whether some node works; when none does, it is rather we who do not hear
+ * The taints that a node must have. Those that end pods say since when, also where people have not: pods that have some patience
+ * count from then on. `anyReady`: whether some node works; when none does, it is rather we who do not hear
  * them, and there is nowhere to go: then nobody has to leave.
  */
 export function wantedTaints(node: Node, { anyReady, now }: { anyReady: boolean; now: number }): Taint[] {
@@ -75,8 +76,11 @@ export function wantedTaints(node: Node, { anyReady, now }: { anyReady: boolean;
     const old = before.find(({ key, effect }) => key === taint.key && effect === taint.effect);
     return old ?? { ...taint, timeAdded: timestamp(now) };
   });
-  const kept = before.filter(({ key }) => !OURS.has(key));
   // In the order in which they are, so that nothing is written when nothing changed.
-  const stay = before.filter((taint) => kept.includes(taint) || ours.includes(taint));
-  return [...stay, ...ours.filter((taint) => !stay.includes(taint))];
+  const stay = before
+    .filter((taint) => !OURS.has(taint.key) || ours.includes(taint))
+    .map((taint) => (hasNoTime(taint) ? { ...taint, timeAdded: timestamp(now) } : taint));
+  return [...stay, ...ours.filter((taint) => !before.includes(taint))];
 }
+
+const hasNoTime = ({ effect, timeAdded }: Taint): boolean => effect === 'NoExecute' && timeAdded === undefined;

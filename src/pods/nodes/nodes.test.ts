@@ -181,3 +181,50 @@ describe('a pod that is bound to a node that does not exist', () => {
     await lab.stop();
   });
 });
+
+describe('a taint that ends pods, put on by hand', () => {
+  const taint = { key: 'repair', value: 'disk', effect: 'NoExecute' as const };
+  const patience = (tolerationSeconds?: number) => ({
+    nodeName: 'a',
+    tolerations: [
+      { key: 'repair', operator: 'Exists' as const, ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }) },
+    ],
+  });
+  const put = (lab: Lab) =>
+    lab.world.client.patch(Node, { namespace: '', name: 'a' }, { merge: { spec: { taints: [taint] } } });
+  const names = (lab: Lab) => lab.pods().flatMap((pod) => (isTerminating(pod) ? [] : [pod.metadata.name]));
+
+  it('lets pods stay for as long as they tolerate it, from then on', async () => {
+    const lab = new Lab();
+    lab.start();
+    lab.host('a');
+    await lab.pod('none', { nodeName: 'a' });
+    await lab.pod('some', patience(30));
+    await lab.pod('more', patience(300));
+    await lab.pod('all', patience());
+    await lab.settle(60_000);
+    await put(lab);
+    await lab.settle(20_000);
+    assert.deepEqual(names(lab), ['all', 'more', 'some']);
+    await lab.settle(15_000);
+    assert.deepEqual(names(lab), ['all', 'more']);
+    await lab.settle(300_000);
+    assert.deepEqual(names(lab), ['all']);
+    await lab.stop();
+  });
+
+  it('leaves one that comes later the same time', async () => {
+    const lab = new Lab();
+    lab.start();
+    lab.host('a');
+    await lab.settle();
+    await put(lab);
+    await lab.settle(120_000);
+    await lab.pod('successor', patience(30));
+    await lab.settle(20_000);
+    assert.deepEqual(names(lab), ['successor']);
+    await lab.settle(15_000);
+    assert.deepEqual(names(lab), []);
+    await lab.stop();
+  });
+});

@@ -1,6 +1,6 @@
 import type { Node } from '../../api/core/node.ts';
 import type { Pod } from '../../api/core/pod.ts';
-import { isFinished, isReady, isTerminating } from '../pod-state.ts';
+import { conditionOf, isFinished, isReady, isTerminating } from '../pod-state.ts';
 import { leaveAt } from '../tolerations.ts';
 import { OUT_OF_SERVICE, readiness } from './health.ts';
 
@@ -27,9 +27,15 @@ export function fateOf(pod: Pod, node: Node | undefined, now: number): Fate {
       : { is: 'stays', isReadyNoMore: isLost(pod, node) };
   }
   if (isFinished(pod)) return { is: 'stays', isReadyNoMore: false };
-  const until = leaveAt(node.spec.taints ?? [], pod.spec.tolerations ?? [], now);
+  const until = leaveAt(node.spec.taints ?? [], pod.spec.tolerations ?? [], { placedAt: placedAt(pod), now });
   if (until !== undefined && until <= now) return { is: 'evicted' };
   return { is: 'stays', isReadyNoMore: isLost(pod, node), ...(until === undefined ? {} : { until }) };
 }
 
 const isLost = (pod: Pod, node: Node): boolean => readiness(node) === 'Unknown' && isReady(pod);
+
+/** When it came to its node. */
+function placedAt(pod: Pod): number {
+  const placed = conditionOf(pod, 'PodScheduled');
+  return Date.parse(placed?.status === 'True' ? placed.lastTransitionTime : pod.metadata.creationTimestamp);
+}

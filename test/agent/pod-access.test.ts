@@ -127,8 +127,13 @@ describe('what people do with their pods', { skip: process.getuid?.() === 0 ? fa
   });
 
   test('speak to what runs in them', async () => {
-    const { stdout } = await machine.attempt(machine.program, ['attach', '-i', 'web', '-c', 'listens'], 'hello\n');
-    assert.match(stdout, /hello\n/);
+    for (const word of ['hello', 'again']) {
+      await machine.attempt(machine.program, ['attach', '-i', 'web', '-c', 'listens'], `${word}\n`);
+      await machine.eventually(
+        () => machine.kubectl('logs web -c listens'),
+        (log) => log.includes(word),
+      );
+    }
     const words = ['run', 'once', '--image=host', '-i', '--rm', '--restart=Never', '--command', '--', 'sh', '-c'];
     const run = await machine.attempt(machine.program, [...words, 'cat; exit 4'], 'and good bye\n');
     assert.match(run.stdout, /and good bye\n/);

@@ -59,6 +59,7 @@ export function containerSpec(
       logFile: places.log(pod, container.name, attempt),
       log: LOG,
       stdin: container.stdin === true,
+      stdinOnce: container.stdinOnce === true,
       tty: container.tty === true,
       labels: { [BACKOFF_LABEL]: String(backoff) },
     };

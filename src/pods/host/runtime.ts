@@ -96,6 +96,8 @@ export interface ContainerSpec {
   readonly logFile: string;
   readonly log: { readonly maxBytes: number; readonly maxFiles: number };
   readonly stdin: boolean;
+  /** Whether its input ends with the first who attaches and says something; otherwise it goes on, whoever comes and leaves. */
+  readonly stdinOnce?: boolean;
   readonly tty: boolean;
   /** Kept in memory by whoever starts it, so that the next agent finds it again. */
   readonly labels: Readonly<Record<string, string>>;
@@ -146,7 +148,7 @@ export interface ExecSpec {
   readonly timeoutMs?: number;
 }
 
-/** Ending an AttachSession ends nothing else; only the end of its `stdin` is passed on. */
+/** Ending an AttachSession ends nothing else, but the input of a container that is read once. */
 export type AttachSession = Omit<ExecSession, 'kill' | 'ended'> & { close(): void };
 
 export interface ExecSession {

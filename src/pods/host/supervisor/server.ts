@@ -119,7 +119,8 @@ export class SupervisorServer {
       // Nobody is there any more to see what it does.
       socket.once('close', execution.kill);
       if (socket.destroyed) execution.kill();
-      handOn(frames, execution.stdio, { clock: this.#options.clock, kill: execution.kill });
+      const { stdio, kill } = execution;
+      handOn(frames, stdio, { clock: this.#options.clock, kill, inputEnds: () => endInput(stdio) });
       const { exitCode } = await execution.ended;
       socket.off('close', execution.kill);
       const code = Buffer.alloc(4);
@@ -133,6 +134,7 @@ export class SupervisorServer {
 
   #attach(frames: Frames, { containerId }: Opening & { open: 'attach' }): void {
     const { socket } = frames;
+    const { clock } = this.#options;
     try {
       const container = this.#options.containers.container(containerId);
       const { pid, stdio, spec } = container;
@@ -146,7 +148,13 @@ export class SupervisorServer {
       container.listeners.add(listener);
       socket.once('close', () => container.listeners.delete(listener));
       void container.ended.then(() => socket.end());
-      handOn(frames, stdio, { clock: this.#options.clock, kill: () => {} });
+      // Those that an older agent has started do not say: their input ends with anybody's.
+      const leaveSoon = (): void => void clock.timer(LINGERING, () => socket.end());
+      const inputEnds = spec.stdinOnce === false ? leaveSoon : () => endInput(stdio);
+      const said = handOn(frames, stdio, { clock, kill: () => {}, inputEnds });
+      socket.once('close', () => {
+        if (spec.stdinOnce === true && said()) endInput(stdio);
+      });
     } catch (error) {
       frames.sendJson({ failure: failureOf(error) });
       socket.end();
@@ -154,11 +162,20 @@ export class SupervisorServer {
   }
 }
 
-/** What comes from the client, to a program. */
-function handOn(frames: Frames, { input, resize }: Stdio, { clock, kill }: { clock: Clock; kill: () => void }): void {
+interface HandOnOptions {
+  readonly clock: Clock;
+  readonly kill: () => void;
+  /** The client has nothing more to say. */
+  readonly inputEnds: () => void;
+}
+
+/** What comes from the client, to a program. The result tells whether anything came for it to read. */
+function handOn(frames: Frames, { input, resize }: Stdio, { clock, kill, inputEnds }: HandOnOptions): () => boolean {
   const { socket } = frames;
+  let said = false;
   frames.receive((type, payload) => {
-    if (type === frame.stdin && input !== undefined && !input.write(payload)) {
+    said ||= type === frame.stdin;
+    if (type === frame.stdin && input?.writable === true && !input.write(payload)) {
       socket.pause();
       const stop = knockNowAndThen(frames, clock);
       void drained(input).then(() => {
@@ -166,10 +183,11 @@ function handOn(frames: Frames, { input, resize }: Stdio, { clock, kill }: { clo
         socket.resume();
       });
     }
-    if (type === frame.stdinEnd && input !== undefined) endInput(input);
+    if (type === frame.stdinEnd) inputEnds();
     if (type === frame.resize && payload.length === 4) resize(payload.readUInt16BE(0), payload.readUInt16BE(2));
     if (type === frame.kill) kill();
   });
+  return () => said;
 }
 
 /** A socket that is not read does not tell that the client has gone away; one that is written to does. */
@@ -186,9 +204,9 @@ function knockNowAndThen(frames: Frames, clock: Clock): Cancel {
 }
 
 /** A terminal has one descriptor for both directions: its end of input is a key that somebody presses. */
-function endInput(input: Writable): void {
+function endInput({ input }: Stdio): void {
   if (input instanceof ReadStream) input.write(END_OF_TRANSMISSION);
-  else input.end();
+  else input?.end();
 }
 
 /** When it takes more, or never will. */
@@ -224,4 +242,6 @@ const END_OF_TRANSMISSION = '\x04';
 /** In milliseconds. */
 const KNOCK_EVERY = 1_000;
 const OPEN_WITHIN = 10_000;
+/** How long who has nothing more to say to a container that goes on may still hear what it answers. */
+const LINGERING = 500;
 const FALLEN_BEHIND = 4 * 1024 * 1024;

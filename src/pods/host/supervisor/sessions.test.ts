@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { needsRoot } from '../../../linux/network.fixture.ts';
+import type { AttachSession } from '../runtime.ts';
 import { logLines, TestHost } from './runtime.fixture.ts';
 
 /** Reads until all these words have come, in this order. */
@@ -152,6 +153,41 @@ test('who attaches sees what is written from now on, and may write to the input'
     ['bad first', 'bad second', 'got first', 'got second'],
   );
   await assert.rejects(host.runtime.attach(container.id), /does not run/);
+});
+
+test('input that is read once ends with the first who has said something, however he leaves', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const start = () => host.start('cat; echo over; sleep 1000', { stdin: true, stdinOnce: true });
+  for (const leave of [(session: AttachSession) => session.stdin?.end(), (session: AttachSession) => session.close()]) {
+    const container = await start();
+    const [silent, speaker, witness] = await Promise.all([1, 2, 3].map(() => host.runtime.attach(container.id)));
+    assert.ok(silent && speaker && witness);
+    silent.close();
+    speaker.stdin?.write('something\n');
+    await until(witness.stdout, 'something');
+    leave(speaker);
+    await until(witness.stdout, 'over');
+    const late = await host.runtime.attach(container.id);
+    late.stdin?.end('too late\n');
+    assert.equal((await host.exec(container, 'echo well')).stdout, 'well\n');
+  }
+});
+
+test('other input goes on when those who speak to it leave, one after another', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const container = await host.start('cat; echo over', { stdin: true, stdinOnce: false });
+  const witness = await host.runtime.attach(container.id);
+  for (const word of ['one', 'two']) {
+    const speaker = await host.runtime.attach(container.id);
+    speaker.stdin?.end(`${word}\n`);
+    await Promise.all([until(witness.stdout, word), text(speaker.stdout)]);
+  }
+  await host.runtime.signal(container.id, 'SIGKILL');
+  await host.end(container);
+  assert.deepEqual(
+    logLines(container.logFile).map(({ text }) => text),
+    ['one', 'two'],
+  );
 });
 
 test('a container may have a terminal itself', needsRoot, async (t) => {

@@ -9,6 +9,7 @@ import { advertising } from './advertisements.ts';
 import { applicantOf, ingressOf, isServed, poolAnnotation } from './applicant.ts';
 import { type Applicant, type Decision, decide, type Remark, type Stock } from './decide.ts';
 import type { Leave, Office } from './office.ts';
+import type { Register } from './register.ts';
 import { writeRegister } from './register-writer.ts';
 import { tell, withdraw } from './service-status.ts';
 import type { Waiting } from './waiting.ts';
@@ -96,6 +97,8 @@ export class Allocator {
       found.decision = decide(found.applicant, stock);
       found.isPremature = (found.decision.isTakenAway && !losers.has(service)) || outdated.has(service);
       if (found.isPremature) continue;
+      // Whatever is freed from here on, while this is put on record, wakes those who lack it.
+      if (isShort(found)) this.#waiting.add(service, found.wishes);
       const { addresses, pool } = found.decision;
       const before = addresses.map((address) => stock.register.at(address));
       const told = new Set(ingressOf(service).map(String));
@@ -137,10 +140,8 @@ export class Allocator {
    */
   async #outdatedAmong(services: readonly Service[], client: Context['client']): Promise<ReadonlySet<Service>> {
     const { register } = this.#office;
-    const isRecorded = (address: Address, { metadata }: Service): boolean =>
-      register.at(address)?.users.some(({ uid }) => uid === metadata.uid) === true;
     const outdated = services.map(async (service) => {
-      const unrecorded = ingressOf(service).filter((address) => !isRecorded(address, service));
+      const unrecorded = ingressOf(service).filter((address) => !isRecorded(address, service, register));
       if (unrecorded.length === 0) return [];
       const { name, namespace } = refOf(service);
       const now = await client.get(Services, name, namespace);
@@ -156,12 +157,17 @@ export class Allocator {
     return Promise.all(
       services.map(async (service) => {
         const found = cases.get(service) ?? this.#caseOf(service, context);
-        if (found.isPremature) return wait<NonNullable<Service['status']>>({ after: LATER });
-        const blocks = found.decision.addresses.map((address) => register.blockOf(address));
+        if (found.isPremature) return lookAgain(LATER);
+        const { addresses, lack } = found.decision;
+        const blocks = addresses.map((address) => register.blockOf(address));
         const failure = blocks.map((block) => failures.get(block)).find((error) => error !== undefined);
         if (failure !== undefined) return failed(failure);
+        // What was on record a moment ago has been taken off by somebody.
+        if (addresses.some((address) => !isRecorded(address, service, register))) return lookAgain(CATCH_UP);
         try {
-          return await this.#settle(service, found, context);
+          const outcome = await this.#settle(service, found, context);
+          // What others were given in this pass may not have come on record, and then it is free.
+          return lack !== undefined && failures.size > 0 ? lookAgain(CATCH_UP) : outcome;
         } catch (error) {
           return failed(asError(error));
         }
@@ -203,7 +209,7 @@ export class Allocator {
     if (conflicts.length > 0 && !isTold) {
       // A host was faster. The Service was not told yet that it has the address, so it can have another; then this one is given back.
       for (const address of decision.addresses) this.#office.learnOf(address, context.caches);
-      return wait({ after: CATCH_UP });
+      return lookAgain(CATCH_UP);
     }
     await this.#releaseElsewhere(decision, context);
     let hasChanged = false;
@@ -254,8 +260,7 @@ export class Allocator {
     const key = keyOfObject(service);
     const { events } = context;
     for (const remark of decision.remarks) say(events, service, remark);
-    const isShort = decision.lack !== undefined && decision.addresses.length < 2;
-    if (isShort && !untouched) this.#waiting.add(service, wishes);
+    if (isShort({ decision, untouched })) this.#waiting.add(service, wishes);
     else this.#waiting.remove(refOf(service));
     const lacks = [
       ...(decision.lack === undefined ? [] : [decision.lack]),
@@ -296,6 +301,14 @@ interface Case {
   /** Its status is none of our business. */
   readonly untouched: boolean;
 }
+
+const isShort = ({ decision, untouched }: Pick<Case, 'decision' | 'untouched'>): boolean =>
+  decision.lack !== undefined && decision.addresses.length < 2 && !untouched;
+
+const isRecorded = (address: Address, { metadata }: Service, register: Register): boolean =>
+  register.at(address)?.users.some(({ uid }) => uid === metadata.uid) === true;
+
+const lookAgain = (after: number): ServiceOutcome => wait({ after });
 
 function say(events: Context['events'], service: Service, { type, reason, message }: Remark): void {
   if (type === 'Normal') events.normal(service, reason, message);

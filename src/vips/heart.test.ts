@@ -70,6 +70,19 @@ const applicant = (uid: string, { key, backends, port, wanted, oneWillDo }: Wish
   isTold: true,
 });
 
+/** A block that says that the Service `web` has 10.0.0.7. */
+function block(space: string, resourceVersion: string, uid = space): AddressBlock {
+  const user = { kind: 'Service', namespace: 'n', name: 'web', uid: 'web' };
+  const sharers = [{ ...user, ports: [] }];
+  const holding = { address: '10.0.0.7', holder: user, network: 'p', subnet: '', since: '', sharers };
+  return {
+    apiVersion: 'netloom.io/v1alpha1',
+    kind: 'AddressBlock',
+    metadata: { name: space, namespace: 'n', uid, resourceVersion, creationTimestamp: '' },
+    spec: { space, prefix: '10.0.0.0/24', holdings: [holding] },
+  };
+}
+
 const wish = fc.record<Wish>({
   key: fc.constantFrom('', '', 'a', 'b'),
   backends: fc.constantFrom('', 'app=x'),
@@ -172,19 +185,6 @@ describe('the heart', () => {
   });
 
   it('forgets blocks that are not there when all are listed, unless they were written later', () => {
-    const user = { kind: 'Service', namespace: 'n', name: 'web', uid: 'web' };
-    const block = (space: string, resourceVersion: string): AddressBlock => ({
-      apiVersion: 'netloom.io/v1alpha1',
-      kind: 'AddressBlock',
-      metadata: { name: space, namespace: 'n', uid: space, resourceVersion, creationTimestamp: '' },
-      spec: {
-        space,
-        prefix: '10.0.0.0/24',
-        holdings: [
-          { address: '10.0.0.7', holder: user, network: 'p', subnet: '', since: '', sharers: [{ ...user, ports: [] }] },
-        ],
-      },
-    });
     const { register, underlay } = new Stock();
     register.observe('n/vips', block('vips', '7'));
     underlay.observe('n/underlay', block('underlay', '7'));
@@ -197,6 +197,31 @@ describe('the heart', () => {
       '10.0.0.7,10.0.0.7',
     );
     assert.deepEqual(known(), [0, 0]);
+  });
+
+  it('does not take the end of an earlier block for the end of the one that it is writing', () => {
+    const stock = new Stock(pool('p', { addresses: ['10.0.0.7/32'] }));
+    const { register } = stock;
+    stock.give(applicant('web', { key: '', backends: '', port: 80, wanted: [4], oneWillDo: false }, stock));
+    const [key = ''] = register.dirty();
+    register.beginWrite(key);
+    register.observe(key, undefined, 'former');
+    register.written(key, block('vips', '7', 'new'));
+    assert.equal(register.of('web').length, 1);
+    register.beginWrite(key);
+    assert.equal(register.observe(key, undefined, 'new').join(), '10.0.0.7');
+    register.written(key, block('vips', '8', 'new'));
+    assert.equal(register.of('web').length, 0);
+  });
+
+  it('tells of an address that others gave back while the block was being written', () => {
+    const { register } = new Stock();
+    register.observe('n/vips', block('vips', '7'));
+    register.beginWrite('n/vips');
+    const empty = block('vips', '9');
+    assert.equal(register.observe('n/vips', { ...empty, spec: { ...empty.spec, holdings: [] } }).join(), '10.0.0.7');
+    register.written('n/vips', block('vips', '8'));
+    assert.equal(register.of('web').length, 0);
   });
 
   it('takes the addresses of a pool in the order in which they are written, and the lowest of a range first', () => {

@@ -60,12 +60,16 @@ export class Office {
     const { namespace: home = '', name, uid } = metadata;
     const key = blockKey(home, name);
     if (spec.space === UNDERLAY) {
-      const changed = this.underlay.observe(key, now, uid);
-      for (const address of changed) this.#mark(address);
-      this.#freed.push(...changed.filter((address) => this.underlay.stranger(address) === undefined));
+      this.#takeUnderlay(key, now, uid);
     } else if (spec.space === VIPS && home === this.namespace) {
       this.#freed.push(...this.register.observe(key, now, uid));
     }
+  }
+
+  #takeUnderlay(key: string, block: AddressBlock | undefined, uid: string): void {
+    const changed = this.underlay.observe(key, block, uid);
+    for (const address of changed) this.#mark(address);
+    this.#freed.push(...changed.filter((address) => this.underlay.stranger(address) === undefined));
   }
 
   /** The one that belongs to these informers. */
@@ -203,8 +207,8 @@ export class Office {
   /** Takes in what the server said of an address when it refused it, before the caches hear of it. */
   learnOf(address: Address, caches: Caches): void {
     for (const block of this.claims.blocksAround(address, this.networks(caches))) {
-      const { namespace = '', name } = block.metadata;
-      for (const changed of this.underlay.observe(blockKey(namespace, name), block)) this.#mark(changed);
+      const { namespace = '', name, uid } = block.metadata;
+      this.#takeUnderlay(blockKey(namespace, name), block, uid);
     }
   }
 

@@ -92,16 +92,9 @@ export class Register {
    */
   observe(key: string, object: AddressBlock | undefined, uid?: string): Address[] {
     const block = this.#block(key);
-    if (object === undefined) {
-      if (block.object !== undefined && uid !== undefined && block.object.metadata.uid !== uid) return [];
-    } else if (!isNews(object, block.object)) {
-      return [];
-    }
-    if (block.isWriting) {
-      // What we write is based on what we knew; the server will tell whether that was still so.
-      block.heard = { object };
-      return [];
-    }
+    // What we write is based on what we knew; the server will tell whether that was still so.
+    if (block.isWriting) return this.#hear(block, object ?? { ended: uid });
+    if (object === undefined ? isAnother(block.object, uid) : !isNews(object, block.object)) return [];
     return this.#load(key, block, object);
   }
 
@@ -151,27 +144,44 @@ export class Register {
     return blockKey(this.#namespace, blockName(VIPS, blockPrefix(address)));
   }
 
+  /** Answers at once with what may be free: whoever is woken comes after the write. */
+  #hear(block: Block, news: News): Address[] {
+    const object = 'ended' in news ? undefined : news;
+    const known = block.heard === undefined || 'ended' in block.heard ? block.object : block.heard;
+    if (object !== undefined && !isNews(object, known)) return [];
+    if ('ended' in news && known !== undefined && isAnother(known, news.ended)) return [];
+    block.heard = news;
+    return this.#freedBy(block, vipsIn(object));
+  }
+
   #takeHeard(key: string, block: Block): void {
     const { heard } = block;
     block.heard = undefined;
-    if (heard !== undefined && (heard.object === undefined || isNews(heard.object, block.object))) {
-      this.#load(key, block, heard.object);
+    if (heard === undefined) return;
+    if ('ended' in heard) {
+      if (!isAnother(block.object, heard.ended)) this.#load(key, block, undefined);
+    } else if (isNews(heard, block.object)) {
+      this.#load(key, block, heard);
     }
   }
 
   #load(key: string, block: Block, object: AddressBlock | undefined): Address[] {
     block.object = object;
     this.#dirty.delete(key);
-    const freed: Address[] = [];
-    const said = (object?.spec.holdings ?? []).flatMap((holding) => vipOf(holding) ?? []);
-    const byText = new Map(said.map((vip) => [vip.address.toString(), vip]));
-    for (const text of new Set([...block.addresses, ...byText.keys()])) {
-      const [before, now] = [this.#vips.get(text), byText.get(text)];
-      if (before !== undefined && now !== undefined && sameVip(before, now)) continue;
-      if (before !== undefined && !isOnlyMore(before, now)) freed.push(before.address);
-      this.#put(text, now, block);
+    const said = vipsIn(object);
+    const freed = this.#freedBy(block, said);
+    for (const text of new Set([...block.addresses, ...said.keys()])) {
+      const [before, now] = [this.#vips.get(text), said.get(text)];
+      if (before === undefined || now === undefined || !sameVip(before, now)) this.#put(text, now, block);
     }
     return freed;
+  }
+
+  /** The addresses of the block that not all of those have any more, on the same terms, who have them as far as we know. */
+  #freedBy({ addresses }: Block, said: ReadonlyMap<string, Vip>): Address[] {
+    return this.#listed(addresses).flatMap((vip) =>
+      isOnlyMore(vip, said.get(vip.address.toString())) ? [] : vip.address,
+    );
   }
 
   #change(address: Address, vip: Vip | undefined): void {
@@ -229,5 +239,19 @@ interface Block {
   readonly addresses: Set<string>;
   isWriting: boolean;
   /** What was heard while it was being written. */
-  heard: { readonly object: AddressBlock | undefined } | undefined;
+  heard: News | undefined;
 }
+
+/** A block as it is, or the end of the one of this UID. */
+type News = AddressBlock | { readonly ended: string | undefined };
+
+/** Whether the end of the block of this UID says nothing about this one. */
+const isAnother = (known: AddressBlock | undefined, uid: string | undefined): boolean =>
+  known === undefined || (uid !== undefined && known.metadata.uid !== uid);
+
+const vipsIn = (object: AddressBlock | undefined): Map<string, Vip> =>
+  new Map(
+    (object?.spec.holdings ?? [])
+      .flatMap((holding) => vipOf(holding) ?? [])
+      .map((vip) => [vip.address.toString(), vip]),
+  );

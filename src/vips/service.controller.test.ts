@@ -739,6 +739,26 @@ describe('hosts and Services on one network', () => {
     await lab.stop();
   });
 
+  it('a Service gets what a host gives back while others of its pass are put on record', async () => {
+    const lab = new Lab();
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');
+    const block = await holdForHost(lab, '172.17.0.85');
+    await lab.pool('internalapi', {});
+    await lab.start({ delay: [500, 500] });
+    let isFree = false;
+    lab.world.api.store.onChange(({ after }) => {
+      if (isFree || !JSON.stringify(after).includes('"address":"172.17.0.81"')) return;
+      isFree = true;
+      void lab.world.client.update(AddressBlock, { ...block, spec: { ...block.spec, holdings: [] } });
+    });
+    await lab.create('former');
+    await lab.create('a');
+    await lab.create('b', { annotations: { [IPS]: '172.17.0.85' } });
+    await lab.settle(20_000);
+    assert.deepEqual([lab.addresses('a'), lab.addresses('b')], ['172.17.0.81', '172.17.0.85']);
+    await lab.stop();
+  });
+
   it('an address that a leader put on record and died, and that a host has by now, is withdrawn before another one is told', async () => {
     const lab = new Lab();
     await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');

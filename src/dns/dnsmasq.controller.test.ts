@@ -194,11 +194,12 @@ describe('a DNSMasq', () => {
     await lab.start();
     await lab.dnsMasq('dns');
     const metadata = { name: 'mine', namespace: NAMESPACE, labels: { dnsmasqhosts: 'dnsdata' } };
-    await lab.world.client.create(ConfigMap, { metadata, data: { mine: '10.0.0.1 a\nnonsense b\n' } });
+    const binaryData = { bytes: Buffer.from('10.0.0.2 \\\n').toString('base64') };
+    await lab.world.client.create(ConfigMap, { metadata, data: { mine: '10.0.0.1 a\nnonsense b\n' }, binaryData });
     await lab.settle();
     assert.equal(
       message(lab.find(DNSMasq, 'dns'), 'HostsAccepted'),
-      '1 host entry is left out: ConfigMap mine, mine, line 2: "nonsense" is not an IP address',
+      '2 host entries are left out: ConfigMap mine, mine, line 2: "nonsense" is not an IP address; ConfigMap mine, bytes, line 1: "\\\\" is no host name: its parts consist of letters, digits, - and _, and neither begin nor end with -',
     );
     await lab.stop();
   });

@@ -13,7 +13,7 @@ import { type Ref, refOf } from '../runtime/ref.ts';
 import { type Children, childrenOf } from './dnsmasq-children.ts';
 import { dnsMasqStatus, type Found } from './dnsmasq-status.ts';
 import { fingerprint } from './fingerprint.ts';
-import { cleaned } from './hosts-file.ts';
+import { cleaned, textsOf } from './hosts-file.ts';
 import { byController, HOSTS_LABEL, selectorValue } from './names.ts';
 import { objectionIn } from './objection.ts';
 import { optionsFault, optionsOf } from './options.ts';
@@ -150,9 +150,10 @@ function readingOf(configMap: ConfigMap): Reading {
   const known = readings.get(configMap);
   if (known !== undefined) return known;
   const { data = {}, binaryData = {}, metadata } = configMap;
+  const texts = textsOf(configMap);
   // What we wrote ourselves has been checked.
   const isOurs = metadata.ownerReferences?.some(({ kind, controller }) => kind === DNSData.kind && controller === true);
-  const faults = Object.entries(isOurs === true ? {} : data).flatMap(([key, text]) =>
+  const faults = [...(isOurs === true ? [] : texts)].flatMap(([key, text]) =>
     cleaned(text).faults.map((fault) => `ConfigMap ${metadata.name}, ${key}, ${fault}`),
   );
   const reading = { hash: fingerprint([data, binaryData]), faults };

@@ -1,4 +1,5 @@
 import { Address, addressFault } from '../api/address.ts';
+import type { ConfigMap } from '../api/core/config.ts';
 import type { DNSHost } from '../api/network.openstack.org/dnsdata.ts';
 
 /** Hosts as dnsmasq reads them, and what was left out for not being an address or a name. */
@@ -55,6 +56,17 @@ export function cleaned(text: string): HostsFile {
     if (address !== undefined && good.length > 0) lines.push(hostsLine(address, good));
   }
   return { lines, faults };
+}
+
+/** The hosts files in a ConfigMap, by key. What some byte keeps from being text, such as one in a comment, is `binaryData`. */
+export function textsOf({
+  data = {},
+  binaryData = {},
+}: Pick<ConfigMap, 'data' | 'binaryData'> = {}): Map<string, string> {
+  const decoded = Object.entries(binaryData).map(
+    ([key, bytes]) => [key, Buffer.from(bytes, 'base64').toString()] as const,
+  );
+  return new Map([...Object.entries(data), ...decoded]);
 }
 
 /** The faults in one sentence, for people. */

@@ -1,7 +1,7 @@
 import type { Kind } from '../api/kind.ts';
 import type { ApiObject } from '../api/object.ts';
 import { ApiError } from '../api/status.ts';
-import { backoff } from './backoff.ts';
+import { type BackoffBounds, backoff } from './backoff.ts';
 import { type Cache, ObjectCache } from './cache.ts';
 import { type Client, isExpired, isMissing, type WatchEvent } from './client.ts';
 import { type Cancel, type System, sleep } from './clock.ts';
@@ -18,6 +18,8 @@ export interface InformerOptions<T extends ApiObject> {
   scope?: Scope;
   system: System;
   log: Log;
+  /** How long to wait for a server that is away; half a minute at most unless it says so, for there may be thousands who wait. */
+  retry?: BackoffBounds;
   /** Makes objects unchangeable, so that a test finds out who changes what is shared. */
   freeze?: boolean;
 }
@@ -25,7 +27,7 @@ export interface InformerOptions<T extends ApiObject> {
 /** An object appeared (`before` is undefined), changed, or is gone (`now` is undefined). */
 export type Change<T> = { before: T | undefined; now: T } | { before: T; now: undefined };
 
-const RETRY = { first: 100, max: 30_000 };
+const RETRY: BackoffBounds = { first: 100, max: 30_000 };
 /** A watch that lived this long, in milliseconds, was a good one: what ends it is not a failure on top of others. */
 const GOOD_WATCH = 5_000;
 const WATCH_SECONDS = 300;
@@ -43,6 +45,7 @@ export class Informer<T extends ApiObject> {
   readonly #scope: Scope;
   readonly #system: System;
   readonly #log: Log;
+  readonly #retry: BackoffBounds;
   readonly #freeze: boolean;
   readonly #cache = new ObjectCache<T>();
   readonly #listeners = new Set<(change: Change<T>) => void>();
@@ -55,12 +58,13 @@ export class Informer<T extends ApiObject> {
   #failures = 0;
   #counters = { lists: 0, watches: 0, events: 0, failures: 0 };
 
-  constructor({ client, kind, scope = {}, system, log, freeze = false }: InformerOptions<T>) {
+  constructor({ client, kind, scope = {}, system, log, retry = RETRY, freeze = false }: InformerOptions<T>) {
     this.kind = kind;
     this.#client = client;
     this.#scope = scope;
     this.#system = system;
     this.#log = log.with({ informer: kind.plural });
+    this.#retry = retry;
     this.#freeze = freeze;
   }
 
@@ -164,7 +168,7 @@ export class Informer<T extends ApiObject> {
     this.#failures += 1;
     if (isMissing(error) && (await this.#waitForKind(signal))) return;
     if (isExpired(error) || isMissing(error) || isAboutTheVersion(error)) this.#version = undefined;
-    const delay = backoff(this.#failures, RETRY, this.#system);
+    const delay = backoff(this.#failures, this.#retry, this.#system);
     this.#log[isFaultOfOurs(asError(error)) ? 'error' : 'warn']('cannot follow this kind now; will try again', {
       error: asError(error),
       failures: this.#failures,

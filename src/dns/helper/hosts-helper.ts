@@ -3,7 +3,7 @@ import type { Client } from '../../runtime/client.ts';
 import { type System, sleep } from '../../runtime/clock.ts';
 import { Informer } from '../../runtime/informer.ts';
 import { asError, type Log } from '../../runtime/log.ts';
-import { cleaned } from '../hosts-file.ts';
+import { cleaned, textsOf } from '../hosts-file.ts';
 import { HostsFolder } from './hosts-folder.ts';
 import { type Changes, ServedHosts } from './served-hosts.ts';
 
@@ -27,15 +27,17 @@ export async function keepHosts(options: HostsHelperOptions): Promise<() => Prom
     log,
     kind: ConfigMap,
     scope: { namespace, labelSelector: selector },
+    retry: RECONNECT,
   });
   const folder = new HostsFolder(options.folder);
   const writer = new Writer(hosts, folder, options);
   informer.onChange(({ before, now }) => {
-    for (const key of Object.keys(before?.data ?? {})) {
-      if (before !== undefined && now?.data?.[key] === undefined) hosts.put(sourceOf(before, key), []);
+    const [former, texts] = [textsOf(before), textsOf(now)];
+    for (const key of former.keys()) {
+      if (before !== undefined && !texts.has(key)) hosts.put(sourceOf(before, key), []);
     }
-    for (const [key, text] of Object.entries(now?.data ?? {})) {
-      if (now === undefined || before?.data?.[key] === text) continue;
+    for (const [key, text] of texts) {
+      if (now === undefined || former.get(key) === text) continue;
       const { lines, faults } = cleaned(text);
       for (const fault of faults.slice(0, MOST_TOLD)) {
         log.warn('a host is left out', { configMap: now.metadata.name, key, fault });
@@ -58,6 +60,8 @@ export async function keepHosts(options: HostsHelperOptions): Promise<() => Prom
 const sourceOf = ({ metadata }: ConfigMap, key: string): string => `${metadata.name}/${key}`;
 
 const MOST_TOLD = 10;
+/** There are a few of us, and what is answered is old for as long as nobody is asked. */
+const RECONNECT = { first: 100, max: 1_000 };
 
 /** Brings what has changed into the folder, one change after the other. */
 class Writer {

@@ -1,3 +1,6 @@
+import { dnsSubdomainFaults } from '../../api/syntax.ts';
+import { UsageError } from '../command.ts';
+
 /** Whether this machine is a host of its own cluster. */
 export const ownHostOptions = {
   agent: {
@@ -20,12 +23,17 @@ export interface OwnHostWishes {
   readonly podCidr: string;
 }
 
-export const readOwnHostOptions = (options: {
+export function readOwnHostOptions(options: {
   readonly agent: 'on' | 'off';
   readonly host: string | undefined;
   readonly 'service-cidr': string;
   readonly 'pod-cidr': string;
-}): OwnHostWishes | undefined =>
-  options.agent === 'off'
+}): OwnHostWishes | undefined {
+  const { host } = options;
+  // It becomes part of the names of folders.
+  const [fault] = host === undefined ? [] : dnsSubdomainFaults(host);
+  if (fault !== undefined) throw new UsageError(`"${host}" cannot be the name of a host: ${fault}`);
+  return options.agent === 'off'
     ? undefined
-    : { name: options.host, serviceCidr: options['service-cidr'], podCidr: options['pod-cidr'] };
+    : { name: host, serviceCidr: options['service-cidr'], podCidr: options['pod-cidr'] };
+}

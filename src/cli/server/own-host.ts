@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
+import { dnsSubdomainFaults } from '../../api/syntax.ts';
 import { backoff } from '../../runtime/backoff.ts';
 import { Client } from '../../runtime/client.ts';
 import { sleep } from '../../runtime/clock.ts';
@@ -51,6 +52,9 @@ export async function startOwnHost(options: OwnHostOptions): Promise<OwnHost | {
     };
   }
   const name = options.name ?? hostname().toLowerCase();
+  if (dnsSubdomainFaults(name).length > 0) {
+    return { reason: `the name of this machine, "${name}", cannot be one of a node: give it another with --host NAME` };
+  }
   const runDirectory = `/run/netloom/hosts/${name}`;
   // Loaded only here: nothing else of the engine's process deals with the kernel.
   const { lockFile } = await import('../../linux/file-lock.ts');

@@ -18,7 +18,7 @@ const SPACES = [UNDERLAY, 'vips'];
 /** The kinds of object that may hold addresses. */
 const HOLDERS: readonly Kind[] = [...allKinds, Service];
 /** Up to so many blocks are asked for by their names; more are found by looking through all there are. */
-const MOST_BY_NAME = 16n;
+const MOST_BY_NAME = 32;
 
 /** Reads what answers are made of. A kind that the server does not know has no objects. */
 export class Reader {
@@ -78,14 +78,19 @@ export class Reader {
     const names = new Set(
       addresses.flatMap((address) => SPACES.map((space) => blockName(space, blockPrefix(address)))),
     );
+    if (names.size > MOST_BY_NAME)
+      return (await this.blocks(namespace)).filter(({ metadata }) => names.has(metadata.name));
     return (await Promise.all([...names].map((name) => this.named(AddressBlock, name, namespace)))).flat();
   }
 
-  /** The blocks that may hold something of the prefix. Costs what is held at most, never what the prefix contains. */
-  async blocksUnder(prefix: Prefix, namespace?: string): Promise<AddressBlock[]> {
-    const starts = blockStarts(prefix);
-    if (starts !== undefined) return this.blocksAt(starts, namespace);
-    return (await this.blocks(namespace)).filter((block) => Prefix.parse(block.spec.prefix)?.overlaps(prefix) === true);
+  /** The blocks that may hold something of the prefixes. Costs what is held at most, never what the prefixes contain. */
+  async blocksUnder(prefixes: readonly Prefix[], namespace?: string): Promise<AddressBlock[]> {
+    const starts = prefixes.map(blockStarts).filter((each) => each !== undefined);
+    if (starts.length === prefixes.length) return this.blocksAt(starts.flat(), namespace);
+    return (await this.blocks(namespace)).filter(({ spec }) => {
+      const block = Prefix.parse(spec.prefix);
+      return block !== undefined && prefixes.some((prefix) => block.overlaps(prefix));
+    });
   }
 
   blocks(namespace?: string): Promise<AddressBlock[]> {
@@ -107,7 +112,7 @@ const inNamespace = (namespace: string | undefined) => (namespace === undefined 
 function blockStarts({ first, last, family, length }: Prefix): Address[] | undefined {
   if (bitsOf(family) - length <= BLOCK_BITS) return [first];
   const count = (last.value - first.value + 1n) >> BigInt(BLOCK_BITS);
-  if (count > MOST_BY_NAME) return undefined;
+  if (count > BigInt(MOST_BY_NAME)) return undefined;
   const starts = [first];
   for (let block = blockPrefix(first).last.next; block !== undefined && block.value <= last.value; ) {
     starts.push(block);

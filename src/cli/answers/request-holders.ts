@@ -4,6 +4,7 @@ import type { AddressBlock } from '../../api/netloom.io/address-block.ts';
 import type { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import { sameName } from '../../api/network.openstack.org/shapes.ts';
 import type { ApiObject } from '../../api/object.ts';
+import { Prefix } from '../../api/prefix.ts';
 import type { Asker } from './asker.ts';
 import { called, type Finding, named, note, problem, readyOf } from './finding.ts';
 import { deletion, START } from './general.ts';
@@ -35,13 +36,16 @@ export interface Holding {
 
 /** What is held of a subnet. */
 export const holdingsOf = ({ prefix }: Subnet, blocks: readonly AddressBlock[]): Holding[] =>
-  blocks.flatMap(({ metadata, spec }) =>
-    spec.holdings.flatMap(({ address: text, holder, since, coolsUntil }): Holding[] => {
-      const address = Address.parse(text);
-      if (address === undefined || !prefix.contains(address)) return [];
-      return [{ address, holder: nameOf(holder, metadata.namespace ?? ''), since, coolsUntil }];
-    }),
-  );
+  blocks
+    // Of many subnets and many blocks most have nothing to do with each other.
+    .filter(({ spec }) => Prefix.parse(spec.prefix)?.overlaps(prefix) === true)
+    .flatMap(({ metadata, spec }) =>
+      spec.holdings.flatMap(({ address: text, holder, since, coolsUntil }): Holding[] => {
+        const address = Address.parse(text);
+        if (address === undefined || !prefix.contains(address)) return [];
+        return [{ address, holder: nameOf(holder, metadata.namespace ?? ''), since, coolsUntil }];
+      }),
+    );
 
 /** What there is to say about somebody who has an address: a problem when it is neither there nor gone. */
 export function holderFindings({ holder, coolsUntil }: Holding, { neighbours, holders, now }: AskerFacts): Finding[] {

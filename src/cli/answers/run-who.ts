@@ -73,7 +73,7 @@ async function read(reader: Reader, question: Question, scope: WhoScope): Promis
     return whoAnswer({ question, scope, holders: await located(reader, found(all)), names });
   }
   const blocks =
-    question.is === 'address' ? await reader.blocksAt([question.address]) : await reader.blocksUnder(question.prefix);
+    question.is === 'address' ? await reader.blocksAt([question.address]) : await reader.blocksUnder([question.prefix]);
   const onRecord = found(blocks);
   const [recorded, netConfigs, pools, carriers] = await Promise.all([
     located(reader, onRecord),

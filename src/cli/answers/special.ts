@@ -101,11 +101,11 @@ async function aboutAsker(asker: Asker, { reader, now }: Surroundings): Promise<
   const [netConfigs, pools] = await Promise.all([reader.list(NetConfig, { namespace }), reader.list(IPAddressPool)]);
   const keptOut = rangesOf(pools);
   const subnets = subnetsInQuestion({ asker, netConfigs, keptOut });
-  const [found, neighbours] = await Promise.all([
-    Promise.all(subnets.map(({ prefix }) => reader.blocksUnder(prefix, namespace))),
+  const prefixes = subnets.map(({ prefix }) => prefix);
+  const [blocks, neighbours] = await Promise.all([
+    reader.blocksUnder(prefixes, namespace),
     subnets.length === 0 ? [] : neighboursIn(namespace, reader),
   ]);
-  const blocks = [...new Map(found.flat().map((block) => [block.metadata.uid, block])).values()];
   const fixed = asker.lacking.flatMap(({ fixedIP = '' }) => Address.parse(fixedIP) ?? []);
   const known = new Set(neighbours.map(({ object }) => object.metadata.uid));
   // Those in the way come first; of the others it is worth knowing who is about to go.
@@ -129,12 +129,12 @@ async function neighboursIn(namespace: string, reader: Reader): Promise<Asker[]>
 
 async function aboutNetConfig(netConfig: NetConfig, { reader }: Surroundings): Promise<Finding[]> {
   const { namespace = '' } = netConfig.metadata;
-  const [netConfigs, pools, found] = await Promise.all([
+  const prefixes = subnetsOf(netConfig).map(({ prefix }) => prefix);
+  const [netConfigs, pools, blocks] = await Promise.all([
     reader.list(NetConfig, { namespace }),
     reader.list(IPAddressPool),
-    Promise.all(subnetsOf(netConfig).map(({ prefix }) => reader.blocksUnder(prefix, namespace))),
+    reader.blocksUnder(prefixes, namespace),
   ]);
-  const blocks = [...new Map(found.flat().map((block) => [block.metadata.uid, block])).values()];
   return netConfigFindings({ netConfig, netConfigs, blocks, keptOut: rangesOf(pools) });
 }
 

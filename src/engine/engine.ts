@@ -40,6 +40,7 @@ import { LocalTransport } from './local-transport.ts';
 import { AdmissionChain } from './objects/admission-chain.ts';
 import type { Context } from './objects/context.ts';
 import { LiveObjects } from './objects/live-objects.ts';
+import { oneDefaultClass, podPriorities } from './pods/priority-admission.ts';
 import { builtinResources } from './resources/builtin.ts';
 import { Catalog } from './resources/catalog.ts';
 import { definitionRules } from './resources/definition-rules.ts';
@@ -125,6 +126,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
           ...certificateChecks(access),
           ...nodeRestriction,
           accountAdmission,
+          podPriorities,
+          oneDefaultClass,
           ...(options.admission ?? []),
         ],
         live,

@@ -104,6 +104,8 @@ describe('a pod on its host', () => {
     assert.match(host.the('web').status?.message ?? '', /asks for port 80 of the host: use hostNetwork/);
     assert.match(host.the('shares').status?.message ?? '', /^spec\.hostPID: .* leave it out$/);
     assert.equal(host.the('tunes').status?.reason, 'SysctlForbidden');
+    // kubectl shows what a container waits for rather than why its pod has failed.
+    assert.equal(host.the('tunes').status?.containerStatuses, undefined);
     const told = host.events('tunes');
     assert.deepEqual(told, ['Warning SysctlForbidden: forbidden sysctl: "kernel.panic" not allowlisted']);
     assert.deepEqual(host.runtime.calls, []);

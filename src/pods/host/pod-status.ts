@@ -27,7 +27,7 @@ export interface Verdict {
 /** What is true of the pod, in the words of a kubelet. What others have said in the status stays. */
 export function podStatus(facts: PodFacts, verdict: Verdict | undefined, backingOff: ReadonlySet<string>): PodStatus {
   const { pod, sandbox, hostIPs, seenAt } = facts;
-  const { reason: _, message: __, ...before } = pod.status ?? {};
+  const { reason: _, message: __, initContainerStatuses: ___, containerStatuses: ____, ...before } = pod.status ?? {};
   const leaving = facts.gone || isTerminating(pod) || verdict !== undefined;
   const describe = (container: Container) => containerStatus(facts, container, { leaving, backingOff });
   const initContainerStatuses = initContainersOf(pod).map(describe);
@@ -36,6 +36,9 @@ export function podStatus(facts: PodFacts, verdict: Verdict | undefined, backing
   const isOver = isFinished(pod) || !anyIsAlive(facts);
   const { reason, message, phase: settled }: Partial<Verdict> = isOver ? (verdict ?? {}) : {};
   const phase = settled ?? phaseOf(facts, leaving);
+  // Of containers that were never to begin nothing is said: people would be shown for what these wait, and not why the pod failed.
+  const isRefused =
+    reason !== undefined && allContainersOf(pod).every(({ name }) => factsOf(facts, name).runs.length === 0);
   const podIPs = podIPsOf(facts);
   const [hostIP] = hostIPs;
   const [podIP] = podIPs;
@@ -47,8 +50,7 @@ export function podStatus(facts: PodFacts, verdict: Verdict | undefined, backing
     startTime: before.startTime ?? timestamp(seenAt),
     ...(hostIP === undefined ? {} : { hostIP, hostIPs: hostIPs.map((ip) => ({ ip })) }),
     ...(podIP === undefined ? {} : { podIP, podIPs: podIPs.map((ip) => ({ ip })) }),
-    ...(initContainerStatuses.length === 0 ? {} : { initContainerStatuses }),
-    containerStatuses,
+    ...(isRefused ? {} : said(initContainerStatuses, containerStatuses)),
   };
   const statements = [
     statement('PodReadyToStartContainers', sandbox.state === 'ready'),
@@ -61,6 +63,11 @@ export function podStatus(facts: PodFacts, verdict: Verdict | undefined, backing
   );
   return { ...status, conditions };
 }
+
+const said = (initContainerStatuses: ContainerStatus[], containerStatuses: ContainerStatus[]): Partial<PodStatus> => ({
+  ...(initContainerStatuses.length === 0 ? {} : { initContainerStatuses }),
+  containerStatuses,
+});
 
 const anyIsAlive = (facts: PodFacts): boolean =>
   allContainersOf(facts.pod).some(({ name }) => isAlive(factsOf(facts, name)));

@@ -67,6 +67,7 @@ export function startController<T extends ApiObject, Watched extends readonly Ap
 
   function followChildren(kind: Kind): void {
     sources.add(kind).onChange((change) => {
+      if (kind.statusIsReport === true && changesStatusOnly(change)) return;
       for (const child of bothOf(change)) {
         const ref = controllerOf(child, spec.for);
         if (ref !== undefined) queue.add(keyOf(ref));

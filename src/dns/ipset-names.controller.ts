@@ -5,7 +5,7 @@ import type { Caches } from '../runtime/cache.ts';
 import { type Context, type Controller, controller } from '../runtime/controller.ts';
 import { done } from '../runtime/outcome.ts';
 import { keyOfObject, type Ref, refOf } from '../runtime/ref.ts';
-import { hostsOf, MOST_IN_ONE, PARTS, partName, partOf } from './ipset-names.ts';
+import { hostsOf, MOST_IN_ONE, PARTS, partName, partOf, readPartName } from './ipset-names.ts';
 import { byController } from './names.ts';
 import { isTaken } from './ownership.ts';
 
@@ -18,7 +18,10 @@ export const ipSetNames = (): Controller => ({
       name: 'ipset-names',
       for: DNSMasq,
       owns: [DNSData],
-      watches: [{ kind: IPSet, wakes: (ipSet, caches) => changes.of(ipSet, caches) }],
+      watches: [
+        { kind: IPSet, wakes: (ipSet, caches) => changes.of(ipSet, caches) },
+        { kind: DNSData, wakes: (data) => changes.ofData(data) },
+      ],
       async reconcile(object, context) {
         if (object.metadata.deletionTimestamp !== undefined) return done();
         const parts = changes.take(object);
@@ -35,10 +38,12 @@ export const ipSetNames = (): Controller => ({
   },
 });
 
-/** Which parts of a DNSMasq's names have to be looked at: all at first, then those whose IPSets have changed. */
+/** Which parts of a DNSMasq's names have to be looked at: all at first, then those of which something has changed. */
 class Changes {
   /** Namespace and name of a DNSMasq → parts. */
   readonly #parts = new Map<string, Set<number>>();
+  /** Namespace and name of a DNSMasq → the selector value that stands in all other parts. */
+  readonly #selectors = new Map<string, string>();
 
   of({ metadata }: IPSet, caches: Caches): Ref[] {
     return caches
@@ -50,10 +55,21 @@ class Changes {
       });
   }
 
+  /** Whoever has written it: what we wrote may be gone, and what was in our way as well. */
+  ofData({ metadata: { namespace = '', name } }: DNSData): Ref[] {
+    const { dnsMasq, part } = readPartName(name) ?? {};
+    if (dnsMasq === undefined) return [];
+    if (part !== undefined) this.#parts.get(`${namespace}/${dnsMasq}`)?.add(part);
+    return [{ namespace, name: dnsMasq }];
+  }
+
   take(object: DNSMasq): readonly number[] {
-    const parts = this.#parts.get(keyOfObject(object)) ?? ALL;
-    this.#parts.set(keyOfObject(object), new Set());
-    return [...parts];
+    const key = keyOfObject(object);
+    const selector = object.spec.dnsDataLabelSelectorValue;
+    const parts = this.#selectors.get(key) === selector ? this.#parts.get(key) : undefined;
+    this.#parts.set(key, new Set());
+    this.#selectors.set(key, selector);
+    return [...(parts ?? ALL)];
   }
 
   putBack(object: DNSMasq, parts: readonly number[]): void {
@@ -63,6 +79,7 @@ class Changes {
 
   forget({ namespace, name }: Ref): void {
     this.#parts.delete(`${namespace}/${name}`);
+    this.#selectors.delete(`${namespace}/${name}`);
   }
 }
 
@@ -91,16 +108,14 @@ async function nameAll(
       await children.apply(DNSData, { metadata, spec: { dnsDataLabelSelectorValue, hosts } }, object);
   };
   const isCut = ours.has(whole) ? false : [...ours].some((each) => each.startsWith(`${whole}-`));
-  const all = ipSets.list(namespace);
-  if (!isCut && all.length <= MOST_IN_ONE) return write(whole, sorted(all));
+  if (!isCut) {
+    const all = ipSets.list(namespace);
+    if (all.length <= MOST_IN_ONE) return write(whole, hostsOf(all));
+  }
   const parts = isCut ? changed : ALL;
-  for (const part of parts) await write(partName(name, part), sorted(ipSets.by(byPart, `${namespace}/${part}`)));
+  for (const part of parts) await write(partName(name, part), hostsOf(ipSets.by(byPart, `${namespace}/${part}`)));
   await write(whole, []);
 }
-
-/** The same IPSets always make the same words, in whatever order they were heard of. */
-const sorted = (ipSets: IPSet[]): DNSHost[] =>
-  ipSets.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)).flatMap(hostsOf);
 
 const ownedData = byController(DNSData);
 

@@ -76,6 +76,22 @@ describe('names of Services', () => {
     await lab.stop();
   });
 
+  it('come back when somebody deletes them, and come when the DNSData in their way goes', async () => {
+    const lab = new Lab();
+    await lab.start();
+    const ref = { namespace: NAMESPACE, name: 'dns-svc' };
+    await lab.dnsData(ref.name, [{ ip: '10.0.0.1', hostnames: ['precious.example.com'] }]);
+    await lab.dnsMasq('dns');
+    await service(lab, 'nova', 'nova-internal.openstack.svc', '172.17.0.9');
+    await lab.settle();
+    for (const _ of ['theirs', 'ours']) {
+      await lab.world.client.delete(DNSData, ref);
+      await lab.settle();
+      assert.deepEqual(hostsIn(lab, 'dns-svc'), [{ ip: '172.17.0.9', hostnames: ['nova-internal.openstack.svc'] }]);
+    }
+    await lab.stop();
+  });
+
   it('without an address do not keep others from having theirs, and go with their Service', async () => {
     const lab = new Lab();
     await lab.start();
@@ -106,6 +122,48 @@ describe('names of IPSets', () => {
       { ip: '172.17.0.101', hostnames: ['edpm-compute-1.internalapi.example.com'] },
       { ip: '192.168.122.100', hostnames: ['edpm-compute-1.ctl.example.com', 'edpm-compute-1.example.com'] },
     ]);
+    await lab.stop();
+  });
+
+  it('are whole where two IPSets begin with the same part, for as long as there are two', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.dnsMasq('dns');
+    const named = () => hostsIn(lab, 'dns-ipsets')?.map(({ ip, hostnames }) => [ip, ...hostnames]);
+    await ipSet(lab, 'web.one.example', [reservation()]);
+    await lab.settle();
+    const alone = [['172.17.0.100', 'web.internalapi.example.com']];
+    assert.deepEqual(named(), alone);
+    await ipSet(lab, 'web.two.example', [reservation({ address: '172.17.0.101' })]);
+    await lab.settle();
+    assert.deepEqual(named(), [
+      ['172.17.0.100', 'web.one.example.internalapi.example.com'],
+      ['172.17.0.101', 'web.two.example.internalapi.example.com'],
+    ]);
+    await lab.world.client.delete(IPSet, { namespace: NAMESPACE, name: 'web.two.example' });
+    await lab.settle();
+    assert.deepEqual(named(), alone);
+    await lab.stop();
+  });
+
+  it('follow the domain of their network, and the annotation', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.dnsMasq('dns');
+    await ipSet(lab, 'a', [reservation()]);
+    const ref = { namespace: NAMESPACE, name: 'a' };
+    const status = { reservations: [reservation({ dnsDomain: 'api.example.org' })] };
+    await lab.world.client.patch(IPSet, ref, { merge: { status } } as never, 'status');
+    await lab.settle();
+    assert.deepEqual(hostsIn(lab, 'dns-ipsets'), [{ ip: '172.17.0.100', hostnames: ['a.api.example.org'] }]);
+    const annotate = (value: string | null) =>
+      lab.world.client.patch(IPSet, ref, { merge: { metadata: { annotations: { 'dns.netloom.io/names': value } } } });
+    await annotate('false');
+    await lab.settle();
+    assert.ok(!lab.names(DNSData).includes('dns-ipsets'));
+    await annotate(null);
+    await lab.settle();
+    assert.deepEqual(hostsIn(lab, 'dns-ipsets'), [{ ip: '172.17.0.100', hostnames: ['a.api.example.org'] }]);
     await lab.stop();
   });
 
@@ -145,6 +203,20 @@ describe('names of IPSets', () => {
       .filter(({ metadata }) => metadata.name.startsWith('dns-ipsets'))
       .filter(({ metadata }) => versions.get(metadata.name) !== metadata.generation);
     assert.equal(changed.length, 1);
+
+    // A part that somebody deletes or edits is made again, and all of them follow the selector.
+    const [gone, edited] = parts;
+    assert.ok(gone !== undefined && edited !== undefined);
+    await lab.world.client.delete(DNSData, { namespace: NAMESPACE, name: gone.metadata.name });
+    await lab.world.client.update(DNSData, { ...edited, spec: { ...edited.spec, hosts: [] } });
+    await lab.settle();
+    assert.deepEqual(hostsIn(lab, gone.metadata.name), gone.spec.hosts);
+    assert.deepEqual(hostsIn(lab, edited.metadata.name), edited.spec.hosts);
+    const dnsMasq = lab.find(DNSMasq, 'dns');
+    await lab.world.client.update(DNSMasq, { ...dnsMasq, spec: { ...dnsMasq.spec, dnsDataLabelSelectorValue: 'new' } });
+    await lab.settle();
+    const selectors = lab.all(DNSData).map(({ spec }) => spec.dnsDataLabelSelectorValue);
+    assert.deepEqual(new Set(selectors), new Set(['new']));
     await lab.stop();
   });
 

@@ -5,7 +5,7 @@ import { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import type { Caches } from '../runtime/cache.ts';
 import { type Controller, controller } from '../runtime/controller.ts';
 import { done, wait } from '../runtime/outcome.ts';
-import { refOf } from '../runtime/ref.ts';
+import { type Ref, refOf } from '../runtime/ref.ts';
 import { HOST_NAME_ANNOTATION } from './names.ts';
 import { isTaken } from './ownership.ts';
 
@@ -16,6 +16,8 @@ export const serviceNames = (): Controller =>
     for: DNSMasq,
     owns: [DNSData],
     watches: [
+      // Whoever has written it: what we wrote may be gone, and what was in our way as well.
+      { kind: DNSData, wakes: namedBy },
       {
         kind: Service,
         wakes: ({ metadata }: Service, caches: Caches) =>
@@ -29,12 +31,17 @@ export const serviceNames = (): Controller =>
       const { name, namespace = '' } = object.metadata;
       const hosts = namedHosts(caches.of(Service).by(annotated, namespace));
       const { dnsDataLabelSelectorValue } = object.spec;
-      const metadata = { name: `${name}-svc`, namespace };
+      const metadata = { name: `${name}${SUFFIX}`, namespace };
       if (isTaken(object, metadata, { caches, events })) return wait();
       await children.apply(DNSData, { metadata, spec: { dnsDataLabelSelectorValue, hosts } }, object);
       return done();
     },
   });
+
+const SUFFIX = '-svc';
+
+const namedBy = ({ metadata: { namespace = '', name } }: DNSData): Ref[] =>
+  name.endsWith(SUFFIX) ? [{ namespace, name: name.slice(0, -SUFFIX.length) }] : [];
 
 const annotated = {
   kind: Service,

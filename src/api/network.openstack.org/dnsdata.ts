@@ -41,6 +41,7 @@ export const DNSData = defineKind({
   },
   spec: specShape,
   status: statusShape,
+  statusIsReport: true,
   columns: [
     { name: 'Ready', type: 'string', jsonPath: '.status.conditions[0].status', description: 'Ready' },
     { name: 'Message', type: 'string', jsonPath: '.status.conditions[0].message', description: 'Message' },

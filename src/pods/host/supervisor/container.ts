@@ -45,6 +45,8 @@ export class Container {
   #launched: Launched | undefined;
   #startedAt = 0;
   #unlimited: readonly string[] = [];
+  /** Resolves when nothing is on the disk any more of what it has written beside its volumes. */
+  #withoutLayer: Promise<void> | undefined;
   #end: Pick<ContainerState, 'endedAt' | 'exitCode' | 'signal' | 'outOfMemory'> | undefined;
   /** Resolves when it has ended and its output is in its log. */
   ended: Promise<void> = Promise.resolve();
@@ -138,7 +140,8 @@ export class Container {
     const { cgroups, clock } = this.#home;
     this.#closeTerminals();
     await this.#log.remove();
-    await rm(this.#folder, { recursive: true, force: true });
+    await this.#withoutLayer;
+    await this.#removeLayer();
     await endGroup(cgroups, this.group, clock);
   }
 
@@ -197,7 +200,13 @@ export class Container {
       ...(end.signal === undefined ? {} : { signal: constants.signals[end.signal] }),
       ...(cgroups.outOfMemoryKills(this.group) > 0 ? { outOfMemory: true } : {}),
     };
+    // Its log is still asked for. What else it has written is of no use to anybody, and may be what the disk is full of.
+    this.#withoutLayer = this.#removeLayer().catch(() => {});
     this.#home.changed(this);
+  }
+
+  #removeLayer(): Promise<void> {
+    return rm(this.#folder, { recursive: true, force: true });
   }
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { eventually } from '../../../../test/engine/engine-in-test.ts';
 import { needsRoot } from '../../../linux/network.fixture.ts';
 import { StartError } from '../runtime.ts';
 import { TestHost } from './runtime.fixture.ts';
@@ -58,6 +59,18 @@ test('a command that cannot begin is refused with the words of a kubelet', needs
     'CreateContainerError: the working directory /no/such cannot be entered: there is no such directory',
   );
   assert.deepEqual((await host.runtime.list()).containers, []);
+});
+
+test('what a container has written beside its volumes goes with its end, and its log stays', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const container = await host.run('head -c 5000000 /dev/zero > /tmp/much; mkdir -p /a/b/c; echo said');
+  assert.equal(container.stdout, 'said\n');
+  await eventually(
+    async () => readdirSync(path.join(host.stateDirectory, 'containers')),
+    (layers) => layers.length === 0,
+  );
+  assert.equal((await host.runtime.list()).containers.length, 1);
+  await host.runtime.removeContainer(container.id);
 });
 
 test('starting, signalling and removing may be repeated', needsRoot, async (t) => {

@@ -1,5 +1,6 @@
 import packageFile from '../../package.json' with { type: 'json' };
 import type { Node, NodeCondition } from '../api/core/node.ts';
+import { leftOf, scarceOn } from '../pods/host/storage/disk-space.ts';
 import { timestamp } from '../runtime/timestamp.ts';
 import type { Machine, Supplies } from './host-facts.ts';
 
@@ -89,22 +90,13 @@ function ready(troubles: readonly Trouble[]): Statement {
 }
 
 const MIB = 1024 ** 2;
-const GIB = 1024 ** 3;
 
 function pressures(supplies: Supplies): Statement[] {
-  const { memoryAvailable, diskBytes, diskAvailable, inodes, inodesFree, threads, mostThreads } = supplies;
-  const lowDisk = diskAvailable < Math.min(diskBytes / 10, 2 * GIB);
-  // Some file systems have no fixed number of them.
-  const lowInodes = inodes > 0 && inodesFree < inodes / 50;
+  const { memoryAvailable, threads, mostThreads } = supplies;
+  const scarce = scarceOn(supplies);
   return [
     pressure('Memory', memoryAvailable < 100 * MIB, `${Math.round(memoryAvailable / MIB)} MiB are available`),
-    pressure(
-      'Disk',
-      lowDisk || lowInodes,
-      lowInodes && !lowDisk
-        ? `${inodesFree} of ${inodes} inodes are free`
-        : `${(diskAvailable / GIB).toFixed(1)} of ${(diskBytes / GIB).toFixed(1)} GiB are available`,
-    ),
+    pressure('Disk', scarce !== undefined, `${leftOf(scarce ?? 'bytes', supplies)} are available`),
     pressure('PID', threads > mostThreads * 0.9, `${threads} of ${mostThreads} threads are in use`),
   ];
 }

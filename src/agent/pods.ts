@@ -8,6 +8,7 @@ import type { Client } from '../runtime/client.ts';
 import type { Events } from '../runtime/events.ts';
 import type { Informers } from '../runtime/informers.ts';
 import type { ServiceHost } from '../services/host/service-host.ts';
+import { readSupplies } from './host-facts.ts';
 import { keepTrying, type Trying } from './keep-trying.ts';
 import type { KeyPair } from './signing.ts';
 import { watchSupervisor } from './supervision.ts';
@@ -81,6 +82,7 @@ export class HostedPods {
       dns: () => services.dns(),
       services: () => services.services(),
       diskUsage,
+      diskSpace: () => readSupplies(stateDirectory),
     });
     this.#closers.push(() => runtime.close());
     await podHost.start();

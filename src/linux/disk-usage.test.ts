@@ -19,4 +19,5 @@ test('folders take up what is in them, not what links in them lead to', async (t
   assert.ok((usage.get(odd) ?? 0) >= 1_000_000, `${usage.get(odd)}`);
   assert.ok((usage.get(other) ?? 0) < 100_000, `${usage.get(other)}`);
   assert.equal((await diskUsage([])).size, 0);
+  assert.deepEqual([...(await diskUsage([odd, other], 'inodes')).values()], [3, 4]);
 });

@@ -10,6 +10,8 @@ import type { PodAddresses } from './pod-addresses.ts';
 import type { PodNetwork } from './pod-network.ts';
 import type { References } from './references.ts';
 import type { ContainerRuntime } from './runtime.ts';
+import type { DiskSpace } from './storage/disk-space.ts';
+import type { DiskUsage } from './storage/storage-watch.ts';
 
 export interface PodHostOptions {
   /** Speaks as the node. */
@@ -28,8 +30,9 @@ export interface PodHostOptions {
   /** Undefined as long as the Node has none. */
   readonly podCidr: () => string | undefined;
   readonly dns: () => ClusterDns;
-  /** What is in folders, in bytes of the disk. */
-  readonly diskUsage: (folders: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+  readonly diskUsage: DiskUsage;
+  /** Of the disk that the state directory is on. */
+  readonly diskSpace: () => Promise<DiskSpace>;
   /** All that are known: containers find their addresses in variables. */
   readonly services: () => readonly Service[];
 }

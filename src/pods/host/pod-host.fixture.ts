@@ -11,9 +11,11 @@ import { Event } from '../../runtime/builtin.ts';
 import { Client } from '../../runtime/client.ts';
 import { EventRecorder } from '../../runtime/events.ts';
 import { conditionOf } from '../pod-state.ts';
+import { ROOMY } from './pod.fixture.ts';
 import { PodHost } from './pod-host.ts';
 import type { ContainerSpec } from './runtime.ts';
 import { type Behaviour, SimulatedNetwork, SimulatedRuntime } from './simulated-runtime.fixture.ts';
+import type { DiskSpace } from './storage/disk-space.ts';
 
 export const NAMESPACE = 'default';
 export const NODE = 'a';
@@ -30,6 +32,7 @@ export class SimulatedHost {
   readonly behaviours = new Map<string, Behaviour>();
   /** What folders are said to take up. */
   readonly diskUsage = new Map<string, number>();
+  diskSpace: DiskSpace = ROOMY;
   podCidr: string | undefined = '10.244.7.0/24';
   #host: PodHost | undefined;
   #events: EventRecorder | undefined;
@@ -74,7 +77,8 @@ export class SimulatedHost {
         options: ['ndots:5'],
       }),
       services: () => [],
-      diskUsage: async () => this.diskUsage,
+      diskUsage: async (_, of) => (of === 'bytes' ? this.diskUsage : new Map()),
+      diskSpace: async () => this.diskSpace,
     });
     await this.over(this.#host.start());
   }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { ConfigMap, Secret } from '../../api/core/config.ts';
-import { Pod } from '../../api/core/pod.ts';
+import { Pod, type PodSpec } from '../../api/core/pod.ts';
 import { main, NAMESPACE, SimulatedHost } from './pod-host.fixture.ts';
 
 const isRunning = (host: SimulatedHost, pod: string) => () => host.find(pod)?.status?.phase === 'Running';
@@ -186,6 +186,38 @@ describe('a pod that fills the disk', () => {
       host.the('writes').status?.message,
       'Container main exceeded its local ephemeral storage limit "1Gi".',
     );
+  });
+});
+
+describe('a disk that is nearly full', () => {
+  const GIB = 2 ** 30;
+  const hoarding = async (host: SimulatedHost, name: string, bytes: number, spec: Partial<PodSpec> = {}) => {
+    const { metadata } = await host.pod(name, [main('serve')], spec);
+    await host.until(isRunning(host, name));
+    host.diskUsage.set(path.join(host.directory, 'pods', metadata.uid), bytes);
+  };
+
+  test('is emptied by the pod that has most of what it did not ask for, and by no more than are needed', async (t) => {
+    const host = await SimulatedHost.create(t);
+    await hoarding(host, 'little', GIB / 100);
+    await hoarding(host, 'much', 5 * GIB);
+    await hoarding(host, 'more', 6 * GIB);
+    await host.settle(60_000);
+    assert.ok(['little', 'much', 'more'].every((name) => host.the(name).status?.phase === 'Running'));
+    host.diskSpace = { ...host.diskSpace, diskAvailable: GIB };
+    await host.until(() => host.the('more').status?.phase === 'Failed', 30_000);
+    const { reason, message } = host.the('more').status ?? {};
+    assert.deepEqual(
+      [reason, message],
+      [
+        'Evicted',
+        'The node was low on resource: ephemeral-storage. 1.0 of 100.0 GiB were available, and this pod was using 6.0 GiB.',
+      ],
+    );
+    assert.equal(host.the('much').status?.phase, 'Running');
+    await host.until(() => host.the('much').status?.phase === 'Failed', 30_000);
+    await host.settle(60_000);
+    assert.equal(host.the('little').status?.phase, 'Running', 'nothing would be gained by its end');
   });
 });
 

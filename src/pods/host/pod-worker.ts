@@ -115,6 +115,13 @@ export class PodWorker implements HostedPod {
     return storageLimitsOf(this.#pod, this.#parts.places, latest);
   }
 
+  get writesTo(): string[] {
+    if (this.#leavingSince !== undefined) return [];
+    const { places } = this.#parts;
+    const runs = this.containers.flatMap((name) => this.#containers.statesOf(name).current?.id ?? []);
+    return [places.pod(this.uid), places.podLogs(this.#pod), ...runs.map((id) => places.layer(id))];
+  }
+
   evict(message: string): void {
     this.#eviction ??= { reason: 'Evicted', message };
     this.look();

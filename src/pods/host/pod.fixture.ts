@@ -2,6 +2,7 @@ import { ConfigMap, Secret } from '../../api/core/config.ts';
 import type { Container, Pod, PodSpec } from '../../api/core/pod.ts';
 import type { ObjectMeta } from '../../api/object.ts';
 import type { EnvSource } from './env/container-env.ts';
+import type { DiskSpace } from './storage/disk-space.ts';
 
 const metaOf = (name: string): ObjectMeta => ({
   name,
@@ -10,6 +11,14 @@ const metaOf = (name: string): ObjectMeta => ({
   resourceVersion: '1',
   creationTimestamp: '2026-01-01T00:00:00Z',
 });
+
+/** A disk that nobody has filled. */
+export const ROOMY: DiskSpace = {
+  diskBytes: 100 * 2 ** 30,
+  diskAvailable: 50 * 2 ** 30,
+  inodes: 1_000_000,
+  inodesFree: 900_000,
+};
 
 /** A pod for what looks at one. */
 export const podWith = (spec: Partial<PodSpec> = {}, metadata: Partial<ObjectMeta> = {}): Pod => ({

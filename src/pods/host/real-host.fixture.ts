@@ -12,6 +12,7 @@ import { Client } from '../../runtime/client.ts';
 import { EventRecorder } from '../../runtime/events.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { system } from '../../runtime/system.ts';
+import { ROOMY } from './pod.fixture.ts';
 import { PodHost } from './pod-host.ts';
 import { NAMESPACE, PodsByApi } from './pods-by-api.fixture.ts';
 import { RoutedPodNetwork } from './routed-pod-network.ts';
@@ -74,6 +75,7 @@ export class RealHost extends PodsByApi {
       dns: () => ({ nameservers: ['10.96.0.10'], searches: ['svc.cluster.local', 'cluster.local'], options: [] }),
       services: () => [],
       diskUsage,
+      diskSpace: async () => ROOMY,
     });
     await this.#host.start();
   }

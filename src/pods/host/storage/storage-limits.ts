@@ -32,8 +32,31 @@ export function storageLimitsOf(pod: Pod, places: Places, latestRun: (container:
     const message = `Container ${container.name} exceeded its local ephemeral storage limit "${limit}".`;
     return [{ folders: foldersOf(container), bytes, message }];
   });
-  return [...ofVolumes, ...ofContainers];
+  return [...ofVolumes, ...ofContainers, ...ofPod(pod, places, containers.flatMap(foldersOf))];
 }
+
+/** The limits of its containers are also what all of them may have together, with what is in their volumes. */
+function ofPod(pod: Pod, places: Places, folders: readonly string[]): StorageLimit[] {
+  const limits = pod.spec.containers.flatMap(({ resources }) => bytesIn(resources?.limits?.[STORAGE]) ?? []);
+  if (limits.length === 0) return [];
+  const bytes = limits.reduce((sum, each) => sum + each, 0);
+  const message = `Pod ephemeral local storage usage exceeds the total limit of containers ${quantityOf(bytes)}.`;
+  const volumes = (pod.spec.volumes ?? []).flatMap(({ name, emptyDir }) =>
+    emptyDir === undefined || emptyDir.medium === 'Memory' ? [] : [places.volume(pod.metadata.uid, name)],
+  );
+  return [{ folders: [...folders, ...volumes], bytes, message }];
+}
+
+const quantityOf = (bytes: number): string => {
+  const [unit, size] = UNITS.find(([, each]) => bytes % each === 0) ?? ['', 1];
+  return `${bytes / size}${unit}`;
+};
+
+const UNITS = [
+  ['Gi', 2 ** 30],
+  ['Mi', 2 ** 20],
+  ['Ki', 2 ** 10],
+] as const;
 
 const STORAGE = 'ephemeral-storage';
 

@@ -208,6 +208,33 @@ describe('Services on a host', needsRoot, () => {
     );
   });
 
+  it('is back soon after somebody swept the whole firewall away, or removed its link', async () => {
+    const answered = (): Promise<string> => greet('10.96.0.80', 80, pods[0]);
+    const socket = connect(80, '10.96.0.80');
+    await once(socket, 'data');
+    execFileSync('nft', ['flush', 'ruleset']);
+    await eventually(answered, (said) => said.startsWith('10.244.0.3'));
+    execFileSync('nft', ['delete', 'chain', 'inet', 'netloom-services', 'postrouting']);
+    const ruleset = async (): Promise<string> => execFileSync('nft', ['list', 'ruleset'], { encoding: 'utf8' });
+    await eventually(ruleset, (listed) => listed.includes('postrouting'));
+    execFileSync('ip', ['link', 'delete', 'nl-services']);
+    await eventually(answered, (said) => said.startsWith('10.244.0.3'));
+    await eventually(
+      () =>
+        run(
+          `import { Resolver } from 'node:dns/promises';
+        const resolver = new Resolver({ timeout: 1000, tries: 1 });
+        resolver.setServers(['${RESOLVER}']);
+        console.log(await resolver.resolve4('web.default.svc.cluster.local').catch((error) => error.code));`,
+          pods[1],
+        ),
+      (said) => said === "[ '10.96.0.80' ]",
+    );
+    socket.write('still there?');
+    assert.equal(String((await once(socket, 'data'))[0]), 'still there?');
+    socket.destroy();
+  });
+
   it('takes away all that it has put there', async () => {
     await host.remove();
     assert.equal(tables(), '');

@@ -2,16 +2,16 @@ import { cFunction, KernelError } from '../kernel.ts';
 import { decode, encode, flag, type Message, messageType, type Request, readAcknowledgement } from './message.ts';
 
 /**
- * Talks to the routing half of the kernel (links, addresses, routes, rules, neighbours) of the network namespace in which it was
- * opened, wherever this process goes afterwards. It keeps that namespace alive, so whoever opens one closes it.
+ * Talks to a part of the kernel, of the network namespace in which it was opened, wherever this process goes afterwards: to the one for
+ * links, addresses, routes, rules and neighbours unless it says otherwise. It keeps that namespace alive, so whoever opens one closes it.
  * The kernel has answered when a call returns.
  */
 export class Netlink {
   readonly #socket: number;
   #sequence = 0;
 
-  constructor() {
-    this.#socket = socket('open a netlink socket', AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+  constructor(part: keyof typeof PARTS = 'route') {
+    this.#socket = socket('open a netlink socket', AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, PARTS[part]);
     for (const option of [CAP_ACK, EXT_ACK, GET_STRICT_CHK]) {
       setsockopt('set up a netlink socket', this.#socket, SOL_NETLINK, option, Buffer.of(1, 0, 0, 0), 4);
     }
@@ -126,7 +126,7 @@ const close = cFunction('int close(int fd)');
 const AF_NETLINK = 16;
 const SOCK_RAW = 3;
 const SOCK_CLOEXEC = 0o2000000;
-const NETLINK_ROUTE = 0;
+const PARTS = { route: 0, netfilter: 12 } as const;
 const SOL_SOCKET = 1;
 const SO_RCVTIMEO = 20;
 const SOL_NETLINK = 270;

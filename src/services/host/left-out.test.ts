@@ -29,6 +29,7 @@ describe('a Service that the kernel does not take', () => {
       nft: {
         run: (script) => takes(script).then(() => void run.push(script)),
         check: takes,
+        size: () => undefined,
       },
     });
     void proxy.start();

@@ -15,7 +15,7 @@ import { asError, type Log } from '../../runtime/log.ts';
 import { ApiRelay } from './api-relay.ts';
 import { PATIENCE } from './host-names.ts';
 import { hostNameServers } from './name-servers.ts';
-import { makePlace, PLACES, placeIsThere, removePlace } from './own-place.ts';
+import { DEVICE, makePlace, PLACES, placeIsThere, removePlace } from './own-place.ts';
 import { type OtherWay, TABLE } from './proxy-words.ts';
 import { Resolver } from './resolver.ts';
 import { ServiceProxy } from './service-proxy.ts';
@@ -64,6 +64,8 @@ export interface ClusterDns {
 }
 
 const RETRY = { first: 500, max: 15_000 };
+/** Programs that manage the links of a machine have removed others than their own before: every so many milliseconds ours is looked after. */
+const LOOK = 1_000;
 const API = 'default/kubernetes';
 
 /**
@@ -134,7 +136,26 @@ class RunningServiceHost implements ServiceHost {
     // Whoever asked goes on first.
     await Promise.resolve();
     await this.#part('place', () => this.#makePlace());
+    this.#keepPlace();
     await Promise.all([this.#answerNames(), this.#leadToServices()]);
+  }
+
+  /** Who listens there goes on when it is back. */
+  #keepPlace(): void {
+    const { system, log } = this.#options;
+    const look = async (): Promise<void> => {
+      for (;;) {
+        await sleep(system, LOOK, this.#end.signal);
+        if (this.#end.signal.aborted) return;
+        await this.#part('place', () => {
+          if (placeIsThere()) return;
+          log.warn('somebody else has removed the link of Services; it is made anew', { link: DEVICE });
+          this.#makePlace();
+        });
+      }
+    };
+    const looking = look();
+    this.#closers.push(() => looking);
   }
 
   /** Tries until it works or the end has come. */

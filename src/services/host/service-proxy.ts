@@ -1,8 +1,9 @@
 import { Service } from '../../api/core/service.ts';
 import { EndpointSlice, SERVICE_NAME } from '../../api/discovery.k8s.io/endpoint-slice.ts';
+import { sizeOfTable } from '../../linux/firewall-table.ts';
 import { checkNftScript, runNftScript } from '../../linux/nft-script.ts';
 import { index } from '../../runtime/cache.ts';
-import { type System, sleep } from '../../runtime/clock.ts';
+import { type Cancel, type System, sleep } from '../../runtime/clock.ts';
 import type { Informers } from '../../runtime/informers.ts';
 import { asError, type Log } from '../../runtime/log.ts';
 import { keyOfObject, refOfKey } from '../../runtime/ref.ts';
@@ -10,7 +11,7 @@ import { findCulprits } from './culprits.ts';
 import { HealthChecks } from './health-checks.ts';
 import { HostWatch } from './host-watch.ts';
 import { ProxyTable } from './proxy-table.ts';
-import type { ProxyHost } from './proxy-words.ts';
+import { type ProxyHost, TABLE } from './proxy-words.ts';
 import { NO_RULES, rulesOf, type ServiceRules } from './service-rules.ts';
 import { StaleConnections } from './stale-connections.ts';
 
@@ -35,9 +36,14 @@ export interface Nft {
   run(script: string): Promise<void>;
   /** Throws what `run` would, and changes nothing. */
   check(script: string): Promise<void>;
+  /** How much is in the table; undefined when there is none. */
+  size(): number | undefined;
 }
 
-const NFT: Nft = { run: runNftScript, check: checkNftScript };
+const NFT: Nft = { run: runNftScript, check: checkNftScript, size: () => sizeOfTable(TABLE) };
+
+/** Whoever loads a firewall of his own often sweeps away all that there is: every so many milliseconds it is looked after. */
+const LOOK = 1_000;
 
 /** After a failure the kernel is told everything anew, at the latest after so many milliseconds. */
 const RETRY = { first: 200, max: 10_000 };
@@ -58,6 +64,9 @@ export class ServiceProxy {
   readonly #nft: Nft;
   readonly #end = new AbortController();
   #table: ProxyTable | undefined;
+  /** How much the kernel had of it when it was last told something. */
+  #size: number | undefined;
+  #looking: Cancel | undefined;
   #working: Promise<void> | undefined;
   #failures = 0;
   #said: string | undefined;
@@ -81,16 +90,34 @@ export class ServiceProxy {
       this.#watchHosts(before, now);
       for (const slice of [before, now]) for (const key of serviceOf(slice)) this.#wakeKey(key);
     });
+    this.#look();
     await this.#working;
   }
 
   /** What the kernel has been told stays: pods go on while the agent is replaced. */
   async stop(): Promise<void> {
     this.#end.abort();
+    this.#looking?.();
     this.#hosts.close();
     await this.#working;
     await this.#stale.settled();
     this.#checks.close();
+  }
+
+  /** Writes the table anew when somebody else has taken it away, or something out of it. */
+  #look(): void {
+    if (this.#end.signal.aborted) return;
+    this.#looking = this.#options.system.timer(LOOK, () => this.#look());
+    if (this.#table === undefined || this.#working !== undefined) return;
+    try {
+      if (this.#nft.size() === this.#size) return;
+    } catch (error) {
+      this.#options.log.warn('the table of Services cannot be looked after', { error: asError(error) });
+      return;
+    }
+    this.#options.log.warn('somebody else has changed the table of Services; it is written anew', { table: TABLE });
+    this.#table = undefined;
+    for (const service of this.#services.cache.list()) this.#wake(service);
   }
 
   #watchHosts(before: EndpointSlice | undefined, now: EndpointSlice | undefined): void {
@@ -193,6 +220,7 @@ export class ServiceProxy {
       throw error;
     }
     this.#table = table;
+    this.#size = this.#nft.size();
     for (const [i, key] of keys.entries()) this.#checks.set(key, rules[i]?.health);
     for (const key of changes.flatMap(({ freed }) => freed)) this.#waiting.add(key);
     this.#stale.forget(changes);

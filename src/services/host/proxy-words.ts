@@ -25,11 +25,18 @@ export interface OtherWay {
 
 /** Put on packets that have to leave with an address of this host. */
 const FROM_HERE = '0x00004e4c';
+const MARK = `meta mark set meta mark | ${FROM_HERE}`;
 
 export const digit = (family: Family): '4' | '6' => (family === 'IPv4' ? '4' : '6');
 const ipOfFamily = (family: Family): 'ip' | 'ip6' => (family === 'IPv4' ? 'ip' : 'ip6');
 const ipOf = (text: string): 'ip' | 'ip6' => (text.includes(':') ? 'ip6' : 'ip');
 
+/**
+ * Whatever can be decided by the first packet of a connection is in chains of the kind `nat`, which see no other: what only passes
+ * through this host pays for one rule a packet, the one in `forwarded`. It is for packets that the kernel counts to no connection,
+ * late or repeated ones of a pod, say: with the pod's own address instead of the Service's on them, the client would
+ * answer with a reset, and the pod take that for the end of a connection in good health.
+ */
 export const begin = (host: ProxyHost): string => `table inet ${TABLE}
 delete table inet ${TABLE}
 table inet ${TABLE} {
@@ -49,11 +56,15 @@ table inet ${TABLE} {
   set hairpin6 { type ipv6_addr . ipv6_addr; }
 ${PLACES.map(backendsMap).join('')}  set pods4 { type ipv4_addr; flags interval; ${elements(host.podCidrs, 'ip')} }
   set pods6 { type ipv6_addr; flags interval; ${elements(host.podCidrs, 'ip6')} }
+  chain guard {
+    ${guarded('IPv4')}
+    ${guarded('IPv6')}
+  }
   chain enter {
-    ip daddr . meta l4proto . th dport vmap @services4
+${host.serviceCidrs.map((cidr) => fromElsewhere(host, cidr)).join('')}    ip daddr . meta l4proto . th dport vmap @services4
     ip6 daddr . meta l4proto . th dport vmap @services6
-    meta nfproto ipv4 fib daddr type local ip daddr != 127.0.0.0/8 meta l4proto . th dport vmap @ports4
-    meta nfproto ipv6 fib daddr type local ip6 daddr != ::1 meta l4proto . th dport vmap @ports6
+    ${toPortOfHost('IPv4')} vmap @ports4
+    ${toPortOfHost('IPv6')} vmap @ports6
   }
   chain no {
     meta l4proto tcp reject with tcp reset
@@ -62,41 +73,51 @@ ${PLACES.map(backendsMap).join('')}  set pods4 { type ipv4_addr; flags interval;
   chain refuse {
     ip daddr . meta l4proto . th dport @refused4 goto no
     ip6 daddr . meta l4proto . th dport @refused6 goto no
-    meta nfproto ipv4 fib daddr type local meta l4proto . th dport @refusedports4 goto no
-    meta nfproto ipv6 fib daddr type local meta l4proto . th dport @refusedports6 goto no
+    ${toPortOfHost('IPv4')} @refusedports4 goto no
+    ${toPortOfHost('IPv6')} @refusedports6 goto no
 ${host.serviceCidrs.map((cidr) => `    ${ipOf(cidr)} daddr ${cidr} goto no\n`).join('')}  }
-  chain guard {
-    type filter hook prerouting priority mangle; policy accept;
-    ct state new ${guarded('IPv4')}
-    ct state new ${guarded('IPv6')}
-  }
   chain prerouting {
     type nat hook prerouting priority dstnat; policy accept;
+    jump guard
     jump enter
+    jump refuse
   }
   chain output {
     type nat hook output priority -100; policy accept;
+    jump guard
     jump enter
+    jump refuse
   }
   chain postrouting {
     type nat hook postrouting priority srcnat; policy accept;
 ${leaving(host, 'IPv4')}${leaving(host, 'IPv6')}  }
   chain forwarded {
     type filter hook forward priority -5; policy accept;
-    ct state new jump refuse
-  }
-  chain incoming {
-    type filter hook input priority -5; policy accept;
-    ct state new jump refuse
+    ct state != invalid accept
+    ip saddr @pods4 drop
+    ip6 saddr @pods6 drop
   }
   chain outgoing {
     type filter hook output priority -5; policy accept;
-${(host.resolvers ?? []).map(quiet).join('')}    ct state new jump refuse
-  }
+${(host.resolvers ?? []).map(quiet).join('')}  }
 }
 `;
 
-/** Who comes from outside to an entry that is for some, and is none of them, is not answered. */
+/** Who is no pod, nor this host, is known the way back to by this host alone. */
+function fromElsewhere({ podCidrs }: ProxyHost, serviceCidr: string): string {
+  const ip = ipOf(serviceCidr);
+  if (!podCidrs.some((cidr) => ipOf(cidr) === ip)) return '';
+  const pods = ip === 'ip' ? '@pods4' : '@pods6';
+  return `    ${ip} daddr ${serviceCidr} ${ip} saddr != ${pods} fib saddr type != local ${MARK}\n`;
+}
+
+/** What a process has for this host alone, on its loopback, is its own affair. */
+const toPortOfHost = (family: Family): string => {
+  const loopback = family === 'IPv4' ? '127.0.0.0/8' : '::1';
+  return `meta nfproto ipv${digit(family)} fib daddr type local ${ipOfFamily(family)} daddr != ${loopback} meta l4proto . th dport`;
+};
+
+/** Who comes to an entry that is for some, and is none of them, is not answered. */
 function guarded(family: Family): string {
   const [ip, number] = [ipOfFamily(family), digit(family)];
   const entry = `${ip} daddr . meta l4proto . th dport`;
@@ -212,15 +233,16 @@ export function drawOf(entry: Entry, all: Choice, local: Choice | undefined): Dr
   if (kind === 'cluster') return { chain: words.join('-'), rules: [among('all', count)] };
   // Answers must come back through this host; only there is it known where the client is.
   if (local === undefined) {
-    return { chain: words.join('-'), rules: [`meta mark set meta mark | ${FROM_HERE}`, among('all', count)] };
+    return { chain: words.join('-'), rules: [MARK, among('all', count)] };
   }
   const here = local.backends.length;
   return {
     chain: [...words, 'local', here].join('-'),
     rules: [
       `${ip} saddr @pods${digit(family)} ${among('all', count)}`,
-      `fib saddr type local ${among('all', count)}`,
-      ...(here === 0 ? [] : [among('local', here)]),
+      `fib saddr type local ${MARK} ${among('all', count)}`,
+      // Balancers do not lead here, and whoever comes all the same finds nobody: a refusal would say that there is nobody anywhere.
+      here === 0 ? 'drop' : among('local', here),
     ],
   };
 }

@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import type { Service, ServiceSpec } from '../../api/core/service.ts';
 import type { Endpoint, EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
 import { connectionsIn } from '../../linux/connections.ts';
-import { temporaryNamespace } from '../../linux/network.fixture.ts';
+import { askFrom, greetIn, temporaryNamespace } from '../../linux/network.fixture.ts';
 import { runNftScript } from '../../linux/nft-script.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { serviceOf, sliceOf } from './cluster.fixture.ts';
@@ -25,6 +25,7 @@ describe('the proxy of Services', needsRoot, () => {
   before(() => {
     moveIntoOwnNetwork();
     ip('addr add 192.0.2.1/32 dev lo');
+    execFileSync('sysctl', ['-qw', 'net.ipv4.ip_forward=1']);
     ip('link add nl-svc type bridge');
     ip('link set nl-svc up');
     ip('route add 10.96.0.0/16 dev nl-svc src 192.0.2.1');
@@ -201,15 +202,80 @@ describe('the proxy of Services', needsRoot, () => {
     await greeter(t, '10.244.0.1');
     const answers = async (service: Service): Promise<boolean> => {
       await told.set(service, [sliceOf('guarded', [pod(1)])]);
-      return client.asks('198.51.100.9', 80);
+      return (await client.asks('198.51.100.9', 80)) === 'answered';
     };
     assert.equal(await answers(admitting()), true);
     assert.equal(await answers(admitting('203.0.113.0/24')), false);
     assert.equal(await answers(admitting('203.0.113.0/24', `${from}/30`, `${from}/32`)), true);
     assert.equal(await answers(admitting('0.0.0.0/0', '203.0.113.0/24')), true);
     assert.equal(await answers(admitting('203.0.113.0/24', '203.0.113.7/32')), false);
+    ip('route replace 198.51.100.9 dev lo src 192.0.2.1');
+    const here = { asks: (address: string, port: number) => asks([], address, port) };
+    assert.equal(await here.asks('198.51.100.9', 80), 'silence', 'a process of this host is one of all others');
+    await answers(admitting('192.0.2.1/32'));
+    assert.equal(await here.asks('198.51.100.9', 80), 'answered');
     await told.set(admitting(), undefined);
     assert.deepEqual(contents(), before);
+  });
+
+  it('keeps silent to who comes from outside, where only pods of this host may be asked and there is none', async (t) => {
+    const told = await Told.start();
+    const { client } = await clientOutside(t);
+    // Not to be told from what the kernel says by itself, if it were passed on.
+    ip('route add unreachable 198.51.100.10');
+    t.after(() => ip('route del unreachable 198.51.100.10'));
+    const ports = [{ port: 80, nodePort: 30_083 }];
+    const status = { loadBalancer: { ingress: [{ ip: '198.51.100.10' }] } };
+    const service = serviceOf('absent', { clusterIP: '10.96.0.36', ports, externalTrafficPolicy: 'Local' }, status);
+    await told.set(service, [sliceOf('absent', [pod(1)])]);
+    await greeter(t, '10.244.0.1');
+    assert.equal(await client.asks('198.51.100.10', 80), 'silence');
+    assert.equal(await client.asks('192.0.2.1', 30_083), 'silence');
+    assert.equal(await ask('192.0.2.1', 30_083), '10.244.0.1', 'this host is not outside');
+    await told.set(service, [sliceOf('absent', [pod(1), pod(2)])]);
+    await greeter(t, '10.244.0.2');
+    assert.equal(await client.asks('198.51.100.10', 80), 'answered');
+  });
+
+  it('stands in for whoever comes to a ClusterIP from elsewhere, and for nobody whom it leads to its own pods', async (t) => {
+    const told = await Told.start();
+    const { client, from } = await clientOutside(t);
+    const { namespace, address } = podBeside(t);
+    const port = await greetIn(t, namespace);
+    const status = { loadBalancer: { ingress: [{ ip: '198.51.100.11' }] } };
+    const service = serviceOf('seen', { clusterIP: '10.96.0.37', externalTrafficPolicy: 'Local' }, status);
+    const endpoint = { addresses: [address], nodeName: 'here' };
+    await told.set(service, [sliceOf('seen', [endpoint], [{ name: '', port }])]);
+    assert.equal(await askFrom(client.namespace, '10.96.0.37', 80), '192.0.2.1');
+    assert.equal(await askFrom(client.namespace, '198.51.100.11', 80), from);
+    assert.equal(await askFrom(namespace, '10.96.0.37', 80), '192.0.2.1', 'a pod does not meet itself');
+  });
+
+  it('lets nothing of a pod pass that the kernel counts to no connection: its client would break off', async (t) => {
+    const told = await Told.start();
+    const { client } = await clientOutside(t);
+    const { namespace, address } = podBeside(t);
+    const status = { loadBalancer: { ingress: [{ ip: '198.51.100.12' }] } };
+    const service = serviceOf('late', { clusterIP: '10.96.0.38', externalTrafficPolicy: 'Local' }, status);
+    await told.set(service, [sliceOf('late', [{ addresses: [address], nodeName: 'here' }])]);
+    const seen = await strayPackets(t, {
+      client: client.namespace,
+      pod: namespace,
+      from: address,
+      to: '198.51.100.12',
+    });
+    assert.deepEqual(seen, ['198.51.100.12']);
+  });
+
+  it('leaves to this host what it has on its loopback, also where a port of hosts leads nowhere', async (t) => {
+    const told = await Told.start();
+    const server = createServer((socket) => socket.end('my own'));
+    server.listen(30_084, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    await told.set(serviceOf('nowhere', { clusterIP: '10.96.0.39', ports: [{ port: 80, nodePort: 30_084 }] }), []);
+    assert.equal(await ask('192.0.2.1', 30_084), 'ECONNREFUSED');
+    assert.equal(await ask('127.0.0.1', 30_084), 'my own');
   });
 
   it('knows how many pods of its own a host has for a balancer that asks', () => {
@@ -415,13 +481,98 @@ async function clientOutside(t: TestContext) {
   for (const words of ['addr add 192.0.2.130/30 dev eth0', 'link set eth0 up', 'route add default via 192.0.2.129']) {
     ip(`-n ${name} ${words}`);
   }
-  const asks = (address: string, port: number): Promise<boolean> =>
-    new Promise((resolve) => {
-      const words = [`--net=${host}`, 'timeout', '2', 'bash', '-c', `exec 3<>/dev/tcp/${address}/${port}`];
-      spawn('nsenter', words, { stdio: 'ignore' }).on('close', (code) => resolve(code === 0));
-    });
-  return { client: { asks }, from: '192.0.2.130' };
+  ip('route replace default via 192.0.2.130');
+  const client = {
+    namespace: host,
+    asks: (address: string, port: number) => asks(['nsenter', `--net=${host}`], address, port),
+  };
+  return { client, from: '192.0.2.130' };
 }
+
+type Outcome = 'answered' | 'refused' | 'silence';
+
+/** @param prefix words that lead to where it is asked from */
+function asks(prefix: readonly string[], address: string, port: number): Promise<Outcome> {
+  const script = `exec 3<>/dev/tcp/${address}/${port}`;
+  const [program = '', ...words] = [...prefix, 'timeout', '2', 'bash', '-c', script];
+  const outcomes = new Map<number | null, Outcome>([
+    [0, 'answered'],
+    [124, 'silence'],
+  ]);
+  return new Promise((resolve) => {
+    spawn(program, words, { stdio: 'ignore' }).on('close', (code) => resolve(outcomes.get(code) ?? 'refused'));
+  });
+}
+
+/** A pod of this host that is a network of its own. */
+function podBeside(t: TestContext): { namespace: string; address: string } {
+  const namespace = temporaryNamespace(t);
+  const name = namespace.slice(namespace.lastIndexOf('/') + 1);
+  const address = '10.244.0.99';
+  ip(`link add nlpod type veth peer name eth0 netns ${name}`);
+  for (const words of ['link set nlpod up', 'addr add 169.254.1.1/32 dev nlpod', `route add ${address} dev nlpod`])
+    ip(words);
+  for (const words of [
+    `addr add ${address}/32 dev eth0`,
+    'link set eth0 up',
+    'route add 169.254.1.1 dev eth0',
+    'route add default via 169.254.1.1',
+  ]) {
+    ip(`-n ${name} ${words}`);
+  }
+  return { namespace, address };
+}
+
+/** A server in a pod sends, between two words, a packet that is far from where its connection is. Who the client hears from, packet by packet. */
+async function strayPackets(
+  t: TestContext,
+  { client, pod, from, to }: { client: string; pod: string; from: string; to: string },
+): Promise<string[]> {
+  const python = (namespace: string, script: string) => {
+    const child = spawn('nsenter', [`--net=${namespace}`, 'python3', '-c', script], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    t.after(() => child.kill('SIGKILL'));
+    return child;
+  };
+  const server = python(pod, STRAY_SERVER.replaceAll('POD', from));
+  await once(server.stdout, 'data');
+  const listener = python(client, STRAY_CLIENT.replace('SERVICE', to));
+  return JSON.parse(await text(listener.stdout));
+}
+
+const STRAY_SERVER = `
+import socket, struct
+server = socket.create_server(('POD', 8080))
+print('ready', flush=True)
+connection, (client, port) = server.accept()
+connection.sendall(b'a')
+connection.recv(1)
+def checksum(data):
+    total = sum(struct.unpack('!%dH' % (len(data) // 2), data))
+    total = (total >> 16) + (total & 0xffff)
+    return ~(total + (total >> 16)) & 0xffff
+header = lambda sum: struct.pack('!HHIIBBHHH', 8080, port, 0x12345678, 0x23456789, 5 << 4, 0x10, 1000, sum, 0)
+pseudo = socket.inet_aton('POD') + socket.inet_aton(client) + struct.pack('!BBH', 0, 6, 20)
+socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_TCP).sendto(header(checksum(pseudo + header(0))), (client, 0))
+connection.sendall(b'b')
+connection.recv(1)
+`;
+
+const STRAY_CLIENT = `
+import json, socket
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_TCP)
+connection = socket.create_connection(('SERVICE', 80), timeout=10)
+for word in (b'a', b'b'):
+    assert connection.recv(1) == word
+    connection.sendall(word)
+raw.setblocking(False)
+seen = set()
+try:
+    while True: seen.add(raw.recvfrom(2048)[1][0])
+except BlockingIOError: pass
+print(json.dumps(sorted(seen)))
+`;
 
 /** Says to everybody who it is. */
 async function greeter(t: TestContext, address: string): Promise<Server> {

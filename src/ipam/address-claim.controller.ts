@@ -39,9 +39,12 @@ async function serve(
   claims: readonly AddressClaim[],
   context: Context,
 ): Promise<ClaimOutcome[]> {
-  const networks = environment.networks(context.caches);
-  if (networks === undefined) return claims.map((claim) => withoutNetConfig(claim, environment, context));
   const { ledger, space, waiting, coolDown } = environment;
+  const networks = environment.networks(context.caches);
+  if (networks === undefined) {
+    await ledger.prepare(space);
+    return claims.map((claim) => withoutNetConfig(claim, environment, context));
+  }
   const isOutdated = (): boolean => environment.networks(context.caches) !== networks;
   const known = context.caches.of(AddressClaim);
   const isThere = ({ ref, holder }: Applicant): boolean => known.get(ref)?.metadata.uid === holder.uid;

@@ -1,7 +1,11 @@
 import type { ApiObject } from '../api/object.ts';
-import { done, type Outcome } from '../runtime/outcome.ts';
+import { asError } from '../runtime/log.ts';
+import { done, failed, type Outcome } from '../runtime/outcome.ts';
 
-/** Each namespace has a NetConfig of its own: its objects are worked on together. One outcome for each, in their order. */
+/**
+ * Each namespace has a NetConfig of its own: its objects are worked on together, and fail together. One outcome for each, in
+ * their order.
+ */
 export async function byNamespace<T extends ApiObject, Status>(
   objects: readonly T[],
   work: (namespace: string, group: readonly T[]) => Promise<readonly Outcome<Status>[]>,
@@ -10,8 +14,12 @@ export async function byNamespace<T extends ApiObject, Status>(
   const outcomes = new Map<T, Outcome<Status>>();
   await Promise.all(
     [...groups].map(async ([namespace, group]) => {
-      const worked = await work(namespace, group);
-      for (const [i, object] of group.entries()) outcomes.set(object, worked[i] ?? done());
+      try {
+        const worked = await work(namespace, group);
+        for (const [i, object] of group.entries()) outcomes.set(object, worked[i] ?? done());
+      } catch (error) {
+        for (const object of group) outcomes.set(object, failed(asError(error)));
+      }
     }),
   );
   return objects.map((object) => outcomes.get(object) ?? done());

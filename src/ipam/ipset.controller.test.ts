@@ -484,6 +484,16 @@ describe('what was there before', () => {
     await lab.stop();
   });
 
+  it('what a Reservation promises is on record also as long as there is no NetConfig', async () => {
+    const lab = new Lab();
+    await lab.create('old');
+    await lab.world.client.create(Reservation, restored(lab.find('old').metadata.uid, '172.18.0.10'));
+    await lab.start();
+    assert.deepEqual(lab.held(), ['172.18.0.10 IPSet old']);
+    assert.equal(lab.state('old'), 'False: NetConfig missing in namespace openstack');
+    await lab.stop();
+  });
+
   it('an IPSet that is restored from a backup gets the address of its restored Reservation', async () => {
     const lab = await running(network());
     await lab.world.client.create(Reservation, restored('of another life', '172.18.0.10'));

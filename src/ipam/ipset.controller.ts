@@ -63,10 +63,14 @@ type IPSetOutcome = Outcome<IPSetStatus>;
 
 async function reserve(environment: Environment, ipSets: readonly IPSet[], context: Context): Promise<IPSetOutcome[]> {
   const { caches, client } = context;
-  const networks = environment.networks(caches);
-  if (networks === undefined) return ipSets.map((ipSet) => withoutNetConfig(ipSet, environment, context));
-  const found = ipSets.map((ipSet) => ({ ipSet, reservation: caches.of(Reservation).get(refOf(ipSet)) }));
   const { ledger, space, waiting } = environment;
+  const networks = environment.networks(caches);
+  if (networks === undefined) {
+    // What is promised is on record all the same: the networks may be other ones when they come.
+    await ledger.prepare(space);
+    return ipSets.map((ipSet) => withoutNetConfig(ipSet, environment, context));
+  }
+  const found = ipSets.map((ipSet) => ({ ipSet, reservation: caches.of(Reservation).get(refOf(ipSet)) }));
   const isOutdated = (): boolean => environment.networks(caches) !== networks;
   const applicants = found.map(({ ipSet, reservation }) => ipSetApplicant(ipSet, reservation));
   const isThere = ({ ref, holder }: Applicant): boolean => caches.of(IPSet).get(ref)?.metadata.uid === holder.uid;

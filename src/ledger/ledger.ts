@@ -71,15 +71,18 @@ export class Ledger {
 
   /** Addresses are looked for in the order of the requests, and recorded together. One outcome for each. */
   async hold(space: Space, requests: readonly Request[]): Promise<Outcome[]> {
-    const entry = this.#entry(space.namespace, space.name);
-    if (!entry.isPrepared) {
-      try {
-        await this.#prepare(entry);
-      } catch (error) {
-        return requests.map(() => ({ is: 'unknown', error: asError(error) }));
-      }
+    try {
+      await this.prepare(space);
+    } catch (error) {
+      return requests.map(() => ({ is: 'unknown', error: asError(error) }));
     }
     return this.#holdAll(space, requests);
+  }
+
+  /** What comes before the first address of a space, also where nobody asks for one. What failed is tried again when somebody asks again. */
+  async prepare(space: Space): Promise<void> {
+    const entry = this.#entry(space.namespace, space.name);
+    if (!entry.isPrepared) await this.#prepare(entry);
   }
 
   /**
@@ -112,7 +115,7 @@ export class Ledger {
     }
   }
 
-  /** Once, however many ask meanwhile; what failed is tried again when somebody asks again. */
+  /** Once, however many ask meanwhile. */
   async #prepare(entry: Entry): Promise<void> {
     const { space } = entry;
     const preparation = this.#preparations.get(space.name);

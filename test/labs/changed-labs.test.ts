@@ -48,8 +48,12 @@ describe('labs whose files say something else', { skip: noLabs }, () => {
   const reaches = async (from: string, to: string): Promise<boolean> =>
     /ConnectionRefused/.test((await lab.on(from, ['python3', '-c', CONNECT, to])).stderr);
 
+  const taintsOf = async (name: string): Promise<string[]> =>
+    ((await node(name)).spec.taints ?? []).map(({ key }: { key: string }) => key).sort();
+
   test('become what the file says, and pods on hosts that stay run on', async () => {
     const ran = witness.running();
+    await lab.ok(`taint node ${a} by-hand=yes:PreferNoSchedule`);
     await lab.upAgain(OTHER);
     assert.deepEqual(witness.running(), ran);
 
@@ -57,6 +61,7 @@ describe('labs whose files say something else', { skip: noLabs }, () => {
     assert.equal(metadata.labels.role, 'new');
     assert.equal(metadata.labels.zone, undefined);
     assert.ok(spec.taints.some(({ key, value }: { key: string; value: string }) => key === 'busy' && value === 'yes'));
+    assert.deepEqual(await taintsOf(a), ['busy', 'by-hand']);
     const { allocatable } = await lab.eventually(
       async () => (await node(a)).status,
       (status) => status.allocatable.pods === '7',
@@ -86,6 +91,7 @@ describe('labs whose files say something else', { skip: noLabs }, () => {
     assert.doesNotMatch(await lab.run(['lab', 'status', lab.name]), /rate|loss|spine/);
     assert.ok(await reaches(a, '10.91.7.11'));
     assert.equal((await node(a)).metadata.labels.role, 'old');
+    assert.deepEqual(await taintsOf(a), ['by-hand']);
   });
 
   test('have the Nodes that somebody deletes again', async () => {

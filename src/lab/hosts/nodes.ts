@@ -1,4 +1,4 @@
-import { LAB_LABEL, Node } from '../../api/core/node.ts';
+import { LAB_LABEL, Node, type Taint } from '../../api/core/node.ts';
 import { Pod } from '../../api/core/pod.ts';
 import { Lease } from '../../runtime/builtin.ts';
 import { type Client, isConflict } from '../../runtime/client.ts';
@@ -18,10 +18,52 @@ export async function foreignNodes(client: Client, lab: string, hosts: readonly 
   });
 }
 
-/** Makes the Node of a host, before its agent comes, with what the lab says of it. */
+/** Makes the Node of a host, before its agent comes, with what the lab says of it. Taints that others have put on it stay. */
 export async function announceNode(client: Client, lab: string, { name, labels, taints }: PlannedHost): Promise<void> {
   const metadata = { name, labels: { ...labels, [LAB_LABEL]: lab } };
-  await client.apply(Node, { metadata, spec: { taints: [...taints] } }, { force: true });
+  await unlessChanged(async () => {
+    const node = await client.get(Node, name);
+    const there = node?.spec.taints ?? [];
+    const others = there.filter((taint) => !taints.some((own) => isSameTaint(own, taint)));
+    // One that is there already keeps its time.
+    const own = taints.map(
+      (taint) => there.find((each) => isSameTaint(each, taint) && isAsWritten(each, taint)) ?? taint,
+    );
+    const version = node === undefined ? {} : { resourceVersion: node.metadata.resourceVersion };
+    await client.apply(Node, { metadata: { ...metadata, ...version }, spec: { taints: [...others, ...own] } }, FORCE);
+  });
+}
+
+/** Takes off a Node what the lab has put on it and does not want there any more. */
+export async function removeTaints(client: Client, name: string, unwanted: readonly Taint[]): Promise<void> {
+  await unlessChanged(async () => {
+    const node = await client.get(Node, name);
+    const there = node?.spec.taints ?? [];
+    const taints = there.filter(
+      (taint) => !unwanted.some((each) => isSameTaint(each, taint) && isAsWritten(taint, each)),
+    );
+    if (node === undefined || taints.length === there.length) return;
+    const { resourceVersion } = node.metadata;
+    const merge = { metadata: { resourceVersion }, spec: { taints: taints.map((taint) => ({ ...taint })) } };
+    await client.patch(Node, { namespace: '', name }, { merge });
+  });
+}
+
+const FORCE = { force: true };
+
+/** Of a key there is one taint of each effect. */
+const isSameTaint = (one: Taint, other: Taint): boolean => one.key === other.key && one.effect === other.effect;
+const isAsWritten = (one: Taint, other: Taint): boolean => (one.value ?? '') === (other.value ?? '');
+
+/** Agents and controllers write Nodes all the time: whoever writes all taints must have seen all of them. */
+async function unlessChanged(write: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
+  }
 }
 
 /** Nothing of the host is left in the API: its pods are gone without anybody's goodbye, for there is nobody to say it. */

@@ -44,6 +44,14 @@ export const goneHosts = (before: LabPlan, after: LabPlan): PlannedHost[] =>
 export const goneNodes = (before: LabPlan, after: LabPlan): PlannedHost[] =>
   before.hosts.filter(({ name, agent }) => agent && !after.hosts.some((host) => host.name === name && host.agent));
 
+/** Of hosts that stay: taints that the new plan does not have. */
+export const goneTaints = (before: LabPlan, after: LabPlan): { host: PlannedHost; taints: PlannedHost['taints'] }[] =>
+  before.hosts.flatMap((host) => {
+    const now = after.hosts.find(({ name }) => name === host.name);
+    const taints = host.taints.filter((taint) => !now?.taints.some((other) => isDeepStrictEqual(other, taint)));
+    return now === undefined || taints.length === 0 ? [] : [{ host, taints }];
+  });
+
 /** Whether an agent that was started on one of them is right for the other. */
 export const isSameForAgent = (one: PlannedHost, other: PlannedHost): boolean =>
   isDeepStrictEqual([one.resources, one.links.map(wireOf)], [other.resources, other.links.map(wireOf)]);

@@ -5,12 +5,12 @@ import type { System } from '../../runtime/clock.ts';
 import type { LabDocument } from '../document/lab-document.ts';
 import { readLabDocument } from '../document/read-document.ts';
 import { NO_FAULTS } from '../faults.ts';
-import { announceNode, withdrawNode } from '../hosts/nodes.ts';
+import { announceNode, removeTaints, withdrawNode } from '../hosts/nodes.ts';
 import { isAgentOf, RunningProcesses } from '../hosts/processes.ts';
 import { LabError } from '../lab-error.ts';
 import { makeNetwork } from '../network/make-network.ts';
 import { removeNetwork, removeParts } from '../network/remove-network.ts';
-import { type Changes, changesBetween, goneHosts, goneNodes } from '../plan/changes.ts';
+import { type Changes, changesBetween, goneHosts, goneNodes, goneTaints } from '../plan/changes.ts';
 import type { LabPlan, PlannedHost } from '../plan/lab-plan.ts';
 import { EVERYBODYS_TURN, LabPlaces } from '../state/places.ts';
 import { type LabRecord, readRecord, readRecords, writeFaults, writeRecord } from '../state/record.ts';
@@ -102,6 +102,7 @@ async function removeChanged(before: LabRecord, after: LabPlan, { api, system, s
   else removeParts(before.plan, changes);
   if (api !== undefined) {
     for (const host of goneNodes(before.plan, after)) await withdrawNode(api.client, name, host);
+    for (const { host, taints } of goneTaints(before.plan, after)) await removeTaints(api.client, host.name, taints);
   }
   for (const host of gone) rmSync(new LabPlaces(name).host(host.name).state, { recursive: true, force: true });
 }

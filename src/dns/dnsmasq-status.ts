@@ -38,6 +38,7 @@ export function dnsMasqStatus({
     conditions.failed('ServiceConfigReady', `Service config create error occurred ${problem}`, { severity: 'Error' });
   } else {
     conditions.met('ServiceConfigReady', 'Service config create completed');
+    for (const kind of RIGHTS) conditions.met(`${kind}Ready`, `${kind} created`);
     sayServices(conditions, found.services);
     sayDeployment(conditions, found);
   }
@@ -66,7 +67,11 @@ export function dnsMasqStatus({
   return { status };
 }
 
+/** What the pods need in order to read hosts. */
+const RIGHTS = ['ServiceAccount', 'Role', 'RoleBinding'] as const;
+
 const ABOUT = {
+  ...Object.fromEntries(RIGHTS.map((kind) => [`${kind}Ready`, `${kind} not created`])),
   InputReady: 'Input data not checked',
   ServiceConfigReady: 'Service config create not started',
   CreateServiceReady: 'Create service not started',

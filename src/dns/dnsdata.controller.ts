@@ -1,8 +1,11 @@
 import { ConfigMap } from '../api/core/config.ts';
 import { DNSData, type DNSDataStatus } from '../api/network.openstack.org/dnsdata.ts';
+import type { Caches } from '../runtime/cache.ts';
 import { Conditions, readyOf } from '../runtime/conditions.ts';
 import { type Context, type Controller, controller } from '../runtime/controller.ts';
 import { done, failed, type Outcome, wait } from '../runtime/outcome.ts';
+import { controllerOf } from '../runtime/owner.ts';
+import type { Ref } from '../runtime/ref.ts';
 import { nextStatus } from '../runtime/status.ts';
 import { DNSDataParts, type Made } from './dnsdata-parts.ts';
 import { fingerprint } from './fingerprint.ts';
@@ -18,6 +21,8 @@ export const dnsData = (): Controller => {
   return controller({
     for: DNSData,
     owns: [ConfigMap],
+    // When what has the name of one goes, there is something to be done.
+    watches: [{ kind: ConfigMap, wakes: wantedBy }],
     parallel: 8,
     finalizer: {
       name: 'openstack.org/dnsdata',
@@ -61,6 +66,14 @@ async function write(object: DNSData, { parts, faults }: Made, context: Context)
 
 const configMapName = ({ metadata: { name } }: DNSData, shard: number): string =>
   shard === 0 ? name.toLowerCase() : `${name.toLowerCase()}-shard-${shard}`;
+
+/** Whoever would write a ConfigMap of this name, and has not. */
+function wantedBy(configMap: ConfigMap, caches: Caches): Ref[] {
+  if (controllerOf(configMap, DNSData) !== undefined) return [];
+  const { namespace = '', name } = configMap.metadata;
+  const refs = [name, name.replace(/-shard-\d+$/, '')].map((each) => ({ namespace, name: each }));
+  return refs.filter((ref) => caches.of(DNSData).get(ref) !== undefined);
+}
 
 const keyOf = (object: DNSData, shard: number): string =>
   shard === 0 ? object.metadata.name : configMapName(object, shard);

@@ -1,8 +1,9 @@
-import type { Deployment } from '../api/apps/workloads.ts';
-import type { ConfigMap, ServiceAccount } from '../api/core/config.ts';
-import type { Service } from '../api/core/service.ts';
+import { Deployment } from '../api/apps/workloads.ts';
+import { ConfigMap, ServiceAccount } from '../api/core/config.ts';
+import { Service } from '../api/core/service.ts';
+import type { Kind } from '../api/kind.ts';
 import type { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
-import type { Role, RoleBinding } from '../api/rbac.authorization.k8s.io/role.ts';
+import { Role, RoleBinding } from '../api/rbac.authorization.k8s.io/role.ts';
 import type { Applied } from '../runtime/draft.ts';
 import { servicesOf } from './dnsmasq-services.ts';
 import { workloadOf } from './dnsmasq-workload.ts';
@@ -19,6 +20,16 @@ export interface Children {
   readonly services: readonly Applied<Service>[];
   readonly workload: Applied<Deployment>;
 }
+
+/** Which names they have, in the order in which the pods need them. */
+export const namesOf = (children: Children): readonly { readonly kind: Kind; readonly name: string }[] => [
+  { kind: ServiceAccount, name: children.account.metadata.name },
+  { kind: Role, name: children.role.metadata.name },
+  { kind: RoleBinding, name: children.binding.metadata.name },
+  { kind: ConfigMap, name: children.options.metadata.name },
+  ...children.services.map(({ metadata }) => ({ kind: Service, name: metadata.name })),
+  { kind: Deployment, name: children.workload.metadata.name },
+];
 
 export function childrenOf(dnsMasq: DNSMasq, helperImage: string): Children {
   const { name, namespace = '' } = dnsMasq.metadata;

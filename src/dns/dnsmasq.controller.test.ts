@@ -147,6 +147,77 @@ describe('a DNSMasq', () => {
     await lab.stop();
   });
 
+  it('says where it answers in the order of its endpoints, whichever of them was there first', async () => {
+    const lab = new Lab();
+    await lab.start();
+    const endpoint = (ipAddressPool: string) => ({
+      ...{ ipAddressPool, loadBalancerIPs: [], sharedIP: true, sharedIPKey: '' },
+    });
+    const found = await lab.dnsMasq('dns', { externalEndpoints: [endpoint('b')] });
+    const externalEndpoints = [endpoint('a'), endpoint('b')];
+    await lab.world.client.update(DNSMasq, { ...found, spec: { ...found.spec, externalEndpoints } });
+    await lab.settle();
+    for (const [pool, ip] of [
+      ['b', '192.168.122.80'],
+      ['a', '172.17.0.80'],
+    ] as const) {
+      const ref = { namespace: NAMESPACE, name: `dnsmasq-dns-${pool}` };
+      const status = { loadBalancer: { ingress: [{ ip }] } };
+      await lab.world.client.patch(Service, ref, { merge: { status } }, 'status');
+    }
+    await lab.settle();
+    assert.deepEqual(lab.find(DNSMasq, 'dns').status?.dnsAddresses, ['172.17.0.80', '192.168.122.80']);
+    await lab.stop();
+  });
+
+  it('says of each thing that its pods need whether it is there', async () => {
+    const lab = new Lab();
+    await lab.start();
+    const { status } = await lab.dnsMasq('dns');
+    assert.deepEqual(
+      status?.conditions?.map(({ type, status: is, message: said }) => `${type} ${is}: ${said}`),
+      [
+        'Ready False: Deployment in progress',
+        'CreateServiceReady True: Create service completed',
+        'DeploymentReady False: Deployment in progress',
+        'HostsAccepted True: All hosts are served',
+        'InputReady True: Input data complete',
+        'RoleBindingReady True: RoleBinding created',
+        'RoleReady True: Role created',
+        'ServiceAccountReady True: ServiceAccount created',
+        'ServiceConfigReady True: Service config create completed',
+      ],
+    );
+    await lab.stop();
+  });
+
+  it('takes nothing from somebody who has a name that it needs, and goes on when that has gone', async () => {
+    const lab = new Lab();
+    await lab.start();
+    const ref = { namespace: NAMESPACE, name: 'dnsmasq-dns' };
+    const spec = {
+      ...{ replicas: 7, selector: { matchLabels: { app: 'theirs' } } },
+      template: { metadata: { labels: { app: 'theirs' } }, spec: { containers: [] } },
+    };
+    await lab.world.client.create(Deployment, { metadata: ref, spec });
+    await lab.world.client.create(ConfigMap, { metadata: { ...ref, name: 'dns' }, data: { precious: 'yes' } });
+    await lab.dnsMasq('dns');
+    for (const [kind, name] of [
+      [ConfigMap, 'dns'],
+      [Deployment, 'dnsmasq-dns'],
+    ] as const) {
+      assert.equal(
+        message(lab.find(DNSMasq, 'dns'), 'ServiceConfigReady'),
+        `Service config create error occurred ${kind.kind} ${name} is there already and is not ours: delete it, or choose another name`,
+      );
+      await lab.world.client.delete(kind, { ...ref, name });
+      await lab.settle();
+    }
+    assert.equal(message(lab.find(DNSMasq, 'dns'), 'ServiceConfigReady'), 'Service config create completed');
+    assert.equal(lab.find(Deployment, 'dnsmasq-dns').spec.replicas, 1);
+    await lab.stop();
+  });
+
   it('changes its pods for options, never for hosts', async () => {
     const lab = new Lab();
     await lab.start();

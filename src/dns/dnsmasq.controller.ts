@@ -2,15 +2,18 @@ import { Deployment } from '../api/apps/workloads.ts';
 import { ConfigMap, ServiceAccount } from '../api/core/config.ts';
 import { Pod } from '../api/core/pod.ts';
 import { Service } from '../api/core/service.ts';
+import type { Kind } from '../api/kind.ts';
 import { DNSData } from '../api/network.openstack.org/dnsdata.ts';
 import { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
+import type { ApiObject } from '../api/object.ts';
 import { Role, RoleBinding } from '../api/rbac.authorization.k8s.io/role.ts';
 import { labelValueFaults } from '../api/syntax.ts';
 import type { Caches } from '../runtime/cache.ts';
-import { type Context, type Controller, controller } from '../runtime/controller.ts';
+import { type Context, type Controller, controller, type Watch } from '../runtime/controller.ts';
 import { done, failed, wait } from '../runtime/outcome.ts';
+import { controllerOf } from '../runtime/owner.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
-import { type Children, childrenOf } from './dnsmasq-children.ts';
+import { type Children, childrenOf, namesOf } from './dnsmasq-children.ts';
 import { dnsMasqStatus, type Found } from './dnsmasq-status.ts';
 import { fingerprint } from './fingerprint.ts';
 import { cleaned, textsOf } from './hosts-file.ts';
@@ -32,6 +35,12 @@ export const dnsMasqs = ({ helperImage }: DNSMasqOptions): Controller =>
     watches: [
       { kind: ConfigMap, wakes: (configMap, caches) => servedBy(configMap, caches) },
       { kind: Pod, where: { labelSelector: 'service=dnsmasq' }, wakes: (pod) => serving(pod) },
+      inTheWay(ServiceAccount),
+      inTheWay(Role),
+      inTheWay(RoleBinding),
+      inTheWay(ConfigMap),
+      inTheWay(Service),
+      inTheWay(Deployment),
     ],
     parallel: 4,
     finalizer: {
@@ -43,7 +52,7 @@ export const dnsMasqs = ({ helperImage }: DNSMasqOptions): Controller =>
       const children = childrenOf(object, helperImage);
       const fault = faultOf(object) ?? takenName(object, children, context.caches);
       const objection = fault === undefined ? await applyAll(object, children, context) : undefined;
-      const found = find(object, context);
+      const found = find(object, children, context);
       const problem = fault ?? objection?.message;
       const { status, event } = dnsMasqStatus({ object, found, problem, now: context.system.now() });
       if (event !== undefined) context.events.warning(object, event.reason, event.message);
@@ -51,6 +60,22 @@ export const dnsMasqs = ({ helperImage }: DNSMasqOptions): Controller =>
       return fault === undefined ? done({ status }) : wait({ status });
     },
   });
+
+/** What has a name that a DNSMasq needs, and is not its own: when it goes, there is something to be done. */
+const inTheWay = <T extends ApiObject>(kind: Kind<T>): Watch<T> => ({
+  kind,
+  wakes: (object, caches) =>
+    controllerOf(object, DNSMasq) !== undefined
+      ? []
+      : caches
+          .of(DNSMasq)
+          .list(object.metadata.namespace)
+          .filter((dnsMasq) => isWanted(dnsMasq, kind, object.metadata.name))
+          .map(refOf),
+});
+
+const isWanted = (dnsMasq: DNSMasq, kind: Kind, name: string): boolean =>
+  namesOf(childrenOf(dnsMasq, '')).some((each) => each.kind === kind && each.name === name);
 
 /** Returns what the server has against one of them. */
 async function applyAll(object: DNSMasq, wanted: Children, context: Context): Promise<Error | undefined> {
@@ -89,24 +114,27 @@ function faultOf(object: DNSMasq): string | undefined {
 /** The first of the objects we would write that somebody else has under its name. */
 function takenName(object: DNSMasq, wanted: Children, caches: Caches): string | undefined {
   const { namespace = '' } = object.metadata;
-  const options = caches.of(ConfigMap).get({ namespace, name: wanted.options.metadata.name });
-  const holder = somebodyElses(object, options);
-  if (holder !== undefined) return `ConfigMap ${wanted.options.metadata.name} ${holder}`;
-  for (const { metadata } of wanted.services) {
-    const taken = somebodyElses(object, caches.of(Service).get({ namespace, name: metadata.name }));
-    if (taken !== undefined) return `Service ${metadata.name} ${taken}`;
+  for (const { kind, name } of namesOf(wanted)) {
+    const holder = somebodyElses(object, caches.of(kind).get({ namespace, name }));
+    if (holder !== undefined) return `${kind.kind} ${name} ${holder}`;
   }
   return undefined;
 }
 
-function find(object: DNSMasq, { caches }: Context): Found {
+function find(object: DNSMasq, wanted: Children, { caches }: Context): Found {
   const { namespace = '', uid } = object.metadata;
   const hosts = caches
     .of(ConfigMap)
     .by(bySelector, `${namespace}/${selectorValue(object.spec)}`)
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const order = wanted.services.map(({ metadata }) => metadata.name);
+  const place = ({ metadata }: Service): number => order.indexOf(metadata.name);
   return {
-    services: caches.of(Service).by(ownedServices, uid),
+    services: caches
+      .of(Service)
+      .by(ownedServices, uid)
+      .filter((service) => place(service) >= 0)
+      .sort((a, b) => place(a) - place(b)),
     workload: caches.of(Deployment).by(ownedWorkloads, uid)[0],
     pods: caches.of(Pod).by(byDNSMasq, `${namespace}/${object.metadata.name}`),
     hosts: hosts.map((configMap) => [configMap.metadata.name, readingOf(configMap).hash]),

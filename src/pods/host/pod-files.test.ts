@@ -51,6 +51,16 @@ describe('resolv.conf of a pod', () => {
     assert.deepEqual(resolver({}, { ...dns, nameservers: [] }), host);
   });
 
+  test('asks whom the host asks in the end, where the host itself asks a resolver that no pod reaches', () => {
+    const ofHost = 'nameserver 127.0.0.53\noptions edns0\nsearch lan\n';
+    const behindHost = 'nameserver 192.0.2.9\nsearch behind\n';
+    const file = (spec: Parameters<typeof podWith>[0], behind = behindHost): string =>
+      resolverFile({ pod: podWith({ dnsPolicy: 'Default', ...spec }), dns, ofHost, behindHost: behind });
+    assert.equal(file({}), 'search behind\nnameserver 192.0.2.9\n');
+    assert.match(file({ hostNetwork: true }), /^nameserver 127\.0\.0\.53$/m);
+    assert.match(file({}, ''), /^nameserver 127\.0\.0\.53$/m);
+  });
+
   test('has no more name servers than are read', () => {
     const dnsConfig = { nameservers: ['192.0.2.3', '192.0.2.4', '192.0.2.5', '192.0.2.6'] };
     assert.equal(resolver({ dnsConfig }).filter((line) => line.startsWith('nameserver')).length, 3);

@@ -67,15 +67,17 @@ export interface ResolverFile {
   readonly dns: ClusterDns;
   /** `/etc/resolv.conf` of the host. */
   readonly ofHost: string;
+  /** The same of a host whose own only names a resolver on its loopback device: whom that one asks. */
+  readonly behindHost?: string;
 }
 
 /** `/etc/resolv.conf` by the pod's dnsPolicy, with what its dnsConfig adds. */
-export function resolverFile({ pod, dns, ofHost }: ResolverFile): string {
+export function resolverFile({ pod, dns, ...host }: ResolverFile): string {
   const { dnsPolicy = 'ClusterFirst', hostNetwork = false, dnsConfig = {} } = pod.spec;
   const asksCluster =
     dns.nameservers.length > 0 &&
     (dnsPolicy === 'ClusterFirstWithHostNet' || (dnsPolicy === 'ClusterFirst' && !hostNetwork));
-  const base = asksCluster ? ofCluster(pod, dns) : dnsPolicy === 'None' ? NOTHING : resolverOf(ofHost);
+  const base = asksCluster ? ofCluster(pod, dns) : dnsPolicy === 'None' ? NOTHING : resolverFor(hostNetwork, host);
   const nameservers = unique([...base.nameservers, ...(dnsConfig.nameservers ?? [])]).slice(0, 3);
   const searches = unique([...base.searches, ...(dnsConfig.searches ?? [])]).slice(0, 32);
   const options = new Map(base.options.map((option) => [option.split(':')[0] ?? '', option]));
@@ -95,6 +97,16 @@ function ofCluster({ metadata: { namespace = '' } }: Pod, { nameservers, searche
   const own = searches.filter((search) => search.startsWith('svc.')).map((search) => `${namespace}.${search}`);
   return { nameservers, searches: [...own, ...searches], options };
 }
+
+/** On the loopback device of a pod nobody answers for the host. */
+function resolverFor(hostNetwork: boolean, { ofHost, behindHost = '' }: Pick<ResolverFile, 'ofHost' | 'behindHost'>) {
+  const own = resolverOf(ofHost);
+  const behind = resolverOf(behindHost);
+  const isReached = hostNetwork || own.nameservers.some((server) => !LOOPBACK.test(server));
+  return isReached || behind.nameservers.length === 0 ? own : behind;
+}
+
+const LOOPBACK = /^(127\.|::1$)/;
 
 function resolverOf(file: string): ClusterDns {
   const lines = file.split('\n').map((line) => line.trim().split(/\s+/));

@@ -54,6 +54,8 @@ function takeAddress(uid: string, addresses: HostParts['addresses'], podCidr: st
 
 const HOSTS = '/etc/hosts';
 const RESOLVER = '/etc/resolv.conf';
+/** Where systemd-resolved says whom it asks. */
+const SYSTEMD_RESOLVER = '/run/systemd/resolve/resolv.conf';
 const HOSTNAME = '/etc/hostname';
 
 /** The files of every container of a pod, by where they are in it. */
@@ -67,7 +69,7 @@ function writeFiles({ places, node, dns }: HostParts, pod: Pod, kernelName: stri
   const known = dns();
   const contents = new Map([
     [HOSTS, hostsFile({ pod, podIPs, hostname: hostnameOf(pod, node), dns: known, ofHost: textOf(HOSTS) })],
-    [RESOLVER, resolverFile({ pod, dns: known, ofHost: textOf(RESOLVER) })],
+    [RESOLVER, resolverFile({ pod, dns: known, ofHost: textOf(RESOLVER), behindHost: textOf(SYSTEMD_RESOLVER) })],
     [HOSTNAME, `${kernelName}\n`],
   ]);
   for (const [target, name] of ETC_FILES) {

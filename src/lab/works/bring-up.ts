@@ -4,6 +4,7 @@ import { kernelFeatures } from '../../linux/kernel-features.ts';
 import type { System } from '../../runtime/clock.ts';
 import type { LabDocument } from '../document/lab-document.ts';
 import { readLabDocument } from '../document/read-document.ts';
+import type { Fault } from '../document/written.ts';
 import { NO_FAULTS } from '../faults.ts';
 import { announceNode, removeTaints, withdrawNode } from '../hosts/nodes.ts';
 import { isAgentOf, RunningProcesses } from '../hosts/processes.ts';
@@ -17,7 +18,7 @@ import { type LabRecord, readRecord, readRecords, writeFaults, writeRecord } fro
 import { takeTurn } from '../state/turn.ts';
 import { type LabClient, wayFrom } from './api.ts';
 import { clearHosts } from './clear-host.ts';
-import { fitIn } from './fit-in.ts';
+import { fitIn, ownFaults } from './fit-in.ts';
 import { startKeeper, tellKeeper } from './keeping.ts';
 import { kernelFaults } from './kernel-faults.ts';
 
@@ -57,14 +58,17 @@ export async function bringUp(options: BringUpOptions): Promise<BroughtUp> {
   return { record: complete, started };
 }
 
-/** Refuses what no machine could be, and what this kernel cannot. */
+/** Refuses what no machine could be, and what this kernel cannot: all of it at once, and nobody else is asked before. */
 export async function possibleDocument(file: string, text: string): Promise<LabDocument> {
   const read = readLabDocument(text);
   if ('faults' in read) throw LabError.of(file, read.faults);
-  const faults = kernelFaults(read.document, await kernelFeatures());
-  if (faults.length > 0) throw LabError.of(file, faults);
-  return read.document;
+  const { document } = read;
+  const faults = [...kernelFaults(document, await kernelFeatures()), ...ownFaults(document)];
+  if (faults.length > 0) throw LabError.of(file, faults.sort(byLine));
+  return document;
 }
+
+const byLine = (one: Fault, other: Fault): number => one.line - other.line;
 
 /** From the moment on at which this is written, nobody else can have what this lab needs. */
 async function claim(document: LabDocument, options: BringUpOptions): Promise<LabRecord> {

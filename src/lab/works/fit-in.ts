@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { Prefix } from '../../api/prefix.ts';
 import { conflicts } from '../claims.ts';
 import type { LabDocument } from '../document/lab-document.ts';
+import type { Fault } from '../document/written.ts';
 import { foreignNodes } from '../hosts/nodes.ts';
 import { LabError } from '../lab-error.ts';
 import { chooseManagementSubnet, type UsedNetwork, whoUses } from '../management-subnet.ts';
@@ -36,6 +37,13 @@ export async function fitIn(document: LabDocument, around: Surroundings): Promis
   ];
   if (sentences.length > 0) throw new LabError(sentences.join('\n'));
   return plan;
+}
+
+/** What does not fit together within a document, whatever else there is. */
+export function ownFaults(document: LabDocument): readonly Fault[] {
+  const management = document.management?.subnet ?? chooseManagementSubnet(document.name, ownNetworks(document));
+  const planned = management === undefined ? undefined : planLab(document, management);
+  return planned !== undefined && 'faults' in planned ? planned.faults : [];
 }
 
 /** Nodes in one API would be left behind by a lab that moves to another. */

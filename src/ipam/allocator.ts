@@ -42,14 +42,11 @@ export interface Allocator {
 /** Gives each applicant what can be given, older ones first. Answers in the order of the applicants. */
 export async function allot(allocator: Allocator, applicants: readonly Applicant[]): Promise<Allotment[]> {
   const { space, networks } = allocator;
-  const plans = applicants.map((applicant) =>
-    plan({
-      ...applicant,
-      networks,
-      holdings: space.heldBy(applicant.holder.uid),
-      isAnothers: (address) => space.isAnothers(address, applicant),
-    }),
-  );
+  const plans = applicants.map((applicant): Planned => {
+    const holdings = space.heldBy(applicant.holder.uid);
+    const isAnothers = (address: Address): boolean => space.isAnothers(address, applicant);
+    return { ...plan({ ...applicant, networks, holdings, isAnothers }), holdings };
+  });
   const questions = applicants
     .flatMap((applicant, i) => (plans[i]?.entries ?? []).flatMap((entry) => questionsOf(applicant, entry)))
     .sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : Number(ageOf(a) > ageOf(b))));
@@ -58,6 +55,11 @@ export async function allot(allocator: Allocator, applicants: readonly Applicant
   const unmet = questions.filter(({ entry }) => entry.goal.is === 'wished' && answers.get(entry)?.is === 'taken');
   for (const [entry, answer] of await ask(allocator, unmet.map(withoutWish))) answers.set(entry, answer);
   return applicants.map((applicant, i) => allotment(allocator, applicant, plans[i] ?? NOTHING, answers));
+}
+
+interface Planned extends Plan {
+  /** What the applicant had on record when it was planned. */
+  readonly holdings: readonly Holding[];
 }
 
 /** What the ledger is asked for a part of a plan. */
@@ -120,7 +122,7 @@ const requestOf = ({ applicant: { holder, heirOf }, subnet, address }: Question)
 function allotment(
   { space, waiting, isOutdated, isThere }: Allocator,
   applicant: Applicant,
-  { entries, surplus, overrules }: Plan,
+  { entries, surplus, overrules, holdings }: Planned,
   answers: ReadonlyMap<PlanEntry, Outcome>,
 ): Allotment {
   const reserved: Allotment['reserved'][number][] = [];
@@ -151,10 +153,14 @@ function allotment(
   // Nobody would take out of the queue again who has gone in the meantime, and those behind would wait for ever.
   if (isThere(applicant)) waiting.set(applicant, lacking);
   const present = new Set([applicant.holder.uid]);
-  // Whoever becomes free while we are not yet in the queue does not wake us, nor does a range that grows.
+  // Whoever becomes free while we are not yet in the queue does not wake us, nor does a range that grows, nor an address of our own that we
+  // had not heard of.
+  const isNews = (holding: Holding): boolean =>
+    !holdings.includes(holding) && !reserved.some(({ address }) => address.equals(holding.address));
   const mayAskAgain =
     lacking.length > 0 &&
     (isOutdated() ||
+      space.heldBy(applicant.holder.uid).some(isNews) ||
       lacking.some((wanted) => couldServe(space, wanted) && waiting.ahead(applicant, wanted, present) === undefined));
   const isDoubtful =
     overrules ||
@@ -166,4 +172,4 @@ function allotment(
   return { reserved, undecided, problems, error, surplus, isDoubtful, mayAskAgain };
 }
 
-const NOTHING: Plan = { entries: [], surplus: [], overrules: false };
+const NOTHING: Planned = { entries: [], surplus: [], overrules: false, holdings: [] };

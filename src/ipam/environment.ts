@@ -124,7 +124,7 @@ export class Environments {
     ];
     const now = caches.of(AddressBlock).get(refOf(block));
     if (now?.metadata.resourceVersion === block.metadata.resourceVersion) {
-      return waiting.isEmpty ? next : [...next, ...refsOf(kind, waiting.headsAfter(servedBy(block.spec.holdings)))];
+      return waiting.isEmpty ? next : [...next, ...refsOf(kind, waiting.afterServing(servedBy(block.spec.holdings)))];
     }
     const still = new Set(now?.spec.holdings.map(({ address, holder: { uid } }) => `${address} ${uid}`));
     const lost = block.spec.holdings.filter(({ address, holder: { uid } }) => !still.has(`${address} ${uid}`));

@@ -35,7 +35,7 @@ test('an address of another subnet wakes nobody', () => {
   const waiting = new Waiting();
   waiting.set(waiter('a'), [any]);
   assert.deepEqual(waiting.nextFor([address('172.19.0.10')]), []);
-  assert.deepEqual(waiting.headsAfter([{ address: address('172.18.0.5'), uid: 'x' }]), []);
+  assert.deepEqual(waiting.afterServing([{ address: address('172.18.0.5'), uid: 'x' }]), []);
 });
 
 test('who waits for a certain address is woken by that one only', () => {
@@ -87,13 +87,13 @@ test('who has been served or has left stands in nobody’s way', () => {
   assert.equal(waiting.isEmpty, true);
 });
 
-test('when somebody has been served the next one is told, whether the former has left the queue or not', () => {
+test('who has been served and has not left the queue is told, and so is the next one', () => {
   const waiting = new Waiting();
   for (const name of ['a', 'b', 'c']) waiting.set(waiter(name), [any]);
   const served = { address: address('172.18.0.10'), uid: 'a' };
-  assert.deepEqual(names(waiting.headsAfter([served])), ['b']);
+  assert.deepEqual(names(waiting.afterServing([served])), ['a', 'b']);
   waiting.set(waiter('a'), []);
-  assert.deepEqual(names(waiting.headsAfter([served])), ['b']);
+  assert.deepEqual(names(waiting.afterServing([served])), ['b']);
 });
 
 test('asking again does not cost one’s place', () => {

@@ -75,11 +75,16 @@ export class Waiting {
     });
   }
 
-  /** Who is next in each queue from which somebody has been served with one of these; he may not have left it yet. */
-  headsAfter(served: readonly { readonly address: Address; readonly uid: string }[]): Waiter[] {
+  /**
+   * Who has been served with one of these, and has not left the queue: he may not know it, because another controller did it, or because
+   * nobody could say whether it was done. And who is next in each of these queues.
+   */
+  afterServing(served: readonly { readonly address: Address; readonly uid: string }[]): Waiter[] {
     return [...this.#queues.values()].flatMap((queue) => {
       const leaving = new Set(served.flatMap(({ address, uid }) => (queue.takes(address) ? [uid] : [])));
-      return leaving.size === 0 ? [] : (queue.firstWho((uid) => !leaving.has(uid))?.waiter ?? []);
+      if (leaving.size === 0) return [];
+      const places = [...[...leaving].map((uid) => queue.find(uid)), queue.firstWho((uid) => !leaving.has(uid))];
+      return places.flatMap((place) => place?.waiter ?? []);
     });
   }
 

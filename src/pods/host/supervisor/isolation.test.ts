@@ -231,6 +231,15 @@ test('a volume is mounted inside the root, whatever the paths and links of the r
   }
 });
 
+test('a volume may take the place of /dev, and hides nothing that is concealed', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const spec: Pick<ContainerSpec, 'mounts'> = {
+    mounts: [{ source: folderIn(host, 'dev'), target: '/dev', kind: 'bind', readOnly: false }],
+  };
+  const { stdout } = await host.run('ls /dev; wc -c < /proc/keys; wc -c < /proc/timer_list', spec);
+  assert.equal(stdout, '0\n0\n');
+});
+
 test('a volume whose contents a container changes meanwhile never leads out of it', needsRoot, async (t) => {
   const host = await TestHost.start(t);
   const [shared, outside] = [folderIn(host, 'shared'), folderIn(host, 'outside/x')];

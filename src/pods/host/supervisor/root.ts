@@ -98,11 +98,13 @@ export function makeRoot(
     mountAt(calls, 'mqueue', '/dev/mqueue', { flags: KERNEL_FLAGS });
   }
 
+  // Before the volumes: one of them may take the place of /dev.
+  const nothings = privileged ? [] : nothingsFor(calls, view);
   const root = calls.add('openat', [CURRENT, '/', PATH_ONLY | DIRECTORY | CLOSE_ON_EXECUTE, 0]);
   for (const { mount, tree } of volumes) placeVolume(calls, root, mount, tree);
   // After the volumes: whatever their links have led them to, this is what is seen.
   mountAt(calls, 'proc', '/proc', { flags: KERNEL_FLAGS });
-  if (!privileged) conceal(calls, view);
+  if (!privileged) conceal(calls, view, nothings);
   if (spec.readOnlyRoot) makeReadOnly(calls, '/');
 }
 
@@ -203,17 +205,20 @@ function mountTerminals(calls: CallList, terminals: number, { privileged, tty }:
   if (tty) showAt('/dev/console', '/dev/pts/0');
 }
 
-function conceal(calls: CallList, view: HostView): void {
-  for (const { path: concealed, is } of view.concealed) {
-    if (is === 'directory') mountAt(calls, 'tmpfs', concealed, { flags: KERNEL_FLAGS | mountFlags.readOnly });
-    else
-      moveTree(
-        calls,
-        cloneTree(calls, '/dev/null', failing('hide something'), { alone: true }),
-        concealed,
-        failing(`hide ${concealed}`),
-      );
+/** One for each file that is concealed. */
+const nothingsFor = (calls: CallList, view: HostView): { file: string; tree: Answer }[] =>
+  view.concealed
+    .filter(({ is }) => is === 'file')
+    .map(({ path: file }) => ({
+      file,
+      tree: cloneTree(calls, '/dev/null', failing('hide something'), { alone: true }),
+    }));
+
+function conceal(calls: CallList, view: HostView, nothings: readonly { file: string; tree: Answer }[]): void {
+  for (const { path: folder, is } of view.concealed) {
+    if (is === 'directory') mountAt(calls, 'tmpfs', folder, { flags: KERNEL_FLAGS | mountFlags.readOnly });
   }
+  for (const { file, tree } of nothings) moveTree(calls, tree, file, failing(`hide ${file}`));
   for (const folder of view.readOnlyProc) {
     const tree = cloneTree(calls, folder, failing(`see ${folder}`), { alone: true });
     setRights(calls, tree, { readOnly: true }, `make ${folder} read-only`);

@@ -113,6 +113,24 @@ describe('a pod on a real host', needsRoot, () => {
     assert.equal(statusIn(pod).state?.terminated?.message, 'the end\n');
   });
 
+  test('has volumes in memory of the size that they say, and no larger than its memory', async (t) => {
+    const host = await RealHost.start(t);
+    const of = (name: string, sizeLimit?: string) => ({
+      name,
+      emptyDir: { medium: 'Memory', ...(sizeLimit === undefined ? {} : { sizeLimit }) },
+    });
+    const { output } = await host.result(
+      'volumes',
+      "for each in open small large; do df -P --block-size=1M /$each | tail -1 | awk '{print $6, $2}'; done",
+      {
+        resources: { limits: { memory: '64Mi' } },
+        volumeMounts: ['open', 'small', 'large'].map((name) => ({ name, mountPath: `/${name}` })),
+      },
+      { volumes: [of('open'), of('small', '2Mi'), of('large', '1Gi')] },
+    );
+    assert.equal(output, '/open 64\n/small 2\n/large 64\n');
+  });
+
   test('has memory that its containers share, and no others', async (t) => {
     const host = await RealHost.start(t);
     const containers = [

@@ -7,6 +7,7 @@ import { asError } from '../../../runtime/log.ts';
 import { absolute, ConfigError } from '../container-spec.ts';
 import { expanded, namesIn } from '../env/expansion.ts';
 import type { HostParts } from '../host-parts.ts';
+import { podLimits } from '../limits.ts';
 import { allContainersOf } from '../pod-facts.ts';
 import type { Mount } from '../runtime.ts';
 import { checkHostPath } from './host-path.ts';
@@ -80,7 +81,9 @@ export class PodVolumes {
     const { emptyDir, hostPath, name } = volume;
     if (hostPath !== undefined) return checkHostPath(hostPath);
     const folder = places.volume(uid, name);
-    if (emptyDir !== undefined) return makeEmptyDir(folder, emptyDir, groupOf(around.pod));
+    if (emptyDir !== undefined) {
+      return makeEmptyDir(folder, emptyDir, groupOf(around.pod), podLimits(around.pod).memoryBytes);
+    }
     if (!isPayload(volume)) throw new VolumeFault(unsupported(volume));
     await this.#fetchTokens(around.pod, volume, folder);
     mkdirSync(folder, { recursive: true, mode: 0o755 });
@@ -145,12 +148,15 @@ function makeEmptyDir(
   folder: string,
   { medium = '', sizeLimit }: NonNullable<Volume['emptyDir']>,
   group: number | undefined,
+  /** What the pod may have of memory: it could not have more of it in a volume. */
+  memoryBytes = Number.POSITIVE_INFINITY,
 ): void {
   const mode = group === undefined ? 0o777 : 0o2777;
   const limit = parseQuantity(sizeLimit)?.nanos ?? 0n;
   if (medium === 'Memory') {
     mkdirSync(folder, { recursive: true, mode: 0o755 });
-    const size = limit > 0n ? { sizeBytes: Number(limit / NANOS_PER_ONE) } : {};
+    const sizeBytes = Math.min(memoryBytes, limit > 0n ? Number(limit / NANOS_PER_ONE) : Number.POSITIVE_INFINITY);
+    const size = Number.isFinite(sizeBytes) ? { sizeBytes } : {};
     mountTmpfs(folder, { mode, ...size, ...(group === undefined ? {} : { group }) });
     return;
   }

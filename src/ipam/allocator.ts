@@ -45,7 +45,8 @@ export async function allot(allocator: Allocator, applicants: readonly Applicant
   const plans = applicants.map((applicant): Planned => {
     const holdings = space.heldBy(applicant.holder.uid);
     const isAnothers = (address: Address): boolean => space.isAnothers(address, applicant);
-    return { ...plan({ ...applicant, networks, holdings, isAnothers }), holdings };
+    const former = space.cooledBy(applicant.holder);
+    return { ...plan({ ...applicant, networks, holdings, former, isAnothers }), holdings };
   });
   const questions = applicants
     .flatMap((applicant, i) => (plans[i]?.entries ?? []).flatMap((entry) => questionsOf(applicant, entry)))

@@ -64,6 +64,25 @@ describe('an address that was given back, when there is a cool-down of ten minut
     await lab.stop();
   });
 
+  it('goes at once to an IPSet of that name which asks for any, also when others wait and nothing else is left', async () => {
+    await lab.ipSet('a');
+    await lab.ipSet('b');
+    await lab.delete('a');
+    await lab.ipSet('waiting');
+    await lab.ipSet('a');
+    assert.match(lab.state('waiting'), /is left/);
+    assert.equal(lab.state('a'), '172.18.0.10');
+    await lab.stop();
+  });
+
+  it('is not forced on an IPSet of that name where it would not be given any more', async () => {
+    await lab.ipSet('a', fixed('172.18.0.200'));
+    await lab.delete('a');
+    await lab.ipSet('a');
+    assert.equal(lab.state('a'), '172.18.0.10');
+    await lab.stop();
+  });
+
   it('is taken back at once by a Reservation of that name, as from a backup', async () => {
     await lab.ipSet('a');
     await lab.delete('a');

@@ -77,12 +77,14 @@ function planned(
     holdings = [],
     reserved,
     anothers = [],
-  }: { holdings?: Holding[]; reserved?: Reservation | undefined; anothers?: string[] } = {},
+    former = [],
+  }: { holdings?: Holding[]; reserved?: Reservation | undefined; anothers?: string[]; former?: Holding[] } = {},
 ): { goals: string[]; surplus: string[]; overrules?: true } {
   const { entries, surplus, overrules } = plan({
     ...ipSetApplicant(of, reserved),
     networks: new Networks(netConfig),
     holdings,
+    former,
     isAnothers: (one) => anothers.includes(`${one}`),
   });
   return {
@@ -124,6 +126,17 @@ describe('the plan for an IPSet', () => {
       surplus: [],
       overrules: true,
     });
+  });
+
+  it('is at best a wish for what cools down after an earlier object of its name, where that is given at all', () => {
+    const after = (text: string) => ({ former: [holding(text)] });
+    assert.deepEqual(planned(ipSet(any), after('172.18.0.20')), { goals: ['wished 172.18.0.20'], surplus: [] });
+    assert.deepEqual(planned(ipSet(any), after('172.18.0.5')).goals, ['any']);
+    assert.deepEqual(planned(ipSet({ ...any, fixedIP: '172.18.0.5' }), after('172.18.0.20')).goals, [
+      'fixed 172.18.0.5',
+    ]);
+    const holdings = [holding('172.18.0.30')];
+    assert.deepEqual(planned(ipSet(any), { ...after('172.18.0.20'), holdings }).goals, ['held 172.18.0.30']);
   });
 
   it('is what it has, even when that is excluded, outside of every range, or not what it asks for now', () => {

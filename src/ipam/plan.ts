@@ -10,6 +10,8 @@ export interface Situation extends Pick<Applicant, 'requests' | 'promises' | 'to
   readonly networks: Networks;
   /** What the ledger has on record for it. */
   readonly holdings: readonly Holding[];
+  /** What cools down after an earlier object of its name. */
+  readonly former: readonly Holding[];
   /** Whether the ledger has somebody else on record for an address, as far as we know. */
   readonly isAnothers: (address: Address) => boolean;
 }
@@ -46,17 +48,15 @@ export type Goal =
  */
 export function plan({ requests, networks, ...known }: Situation): Plan {
   const { holdings } = known;
-  const rights = rightsOf(known);
+  const rights = [...rightsOf(known), ...known.former.map((holding): Right => ({ by: 'former', ...holding }))];
   const subnets = requests.map(({ name, subnetName }) => networks.find(name, subnetName));
   const matched = match(requests, subnets, rights);
   const entries = requests.map((request, i): PlanEntry => {
     const subnet = subnets[i] ?? '';
     if (typeof subnet === 'string') return { request, goal: { is: 'impossible', why: subnet } };
     const right = matched[i];
-    if (right === undefined || (right.by === 'wished' && !grants(right.address, request, subnet))) {
-      return { request, goal: goalOf(request, subnet) };
-    }
-    return { request, goal: { is: right.by === 'vain' ? 'promised' : right.by, subnet, address: right.address } };
+    if (right === undefined || !grants(right, request, subnet)) return { request, goal: goalOf(request, subnet) };
+    return { request, goal: { is: AS_GOAL[right.by], subnet, address: right.address } };
   });
   const kept = new Set(matched.map((right) => right?.address.toString()));
   const undecided = requests.filter((_, i) => typeof subnets[i] === 'string');
@@ -70,7 +70,7 @@ export function plan({ requests, networks, ...known }: Situation): Plan {
 
 /** An address that the applicant has a right to. */
 interface Right {
-  readonly by: 'held' | 'promised' | 'vain' | 'wished';
+  readonly by: 'held' | 'promised' | 'vain' | 'wished' | 'former';
   readonly address: Address;
   readonly network: string;
   readonly subnet: string;
@@ -136,9 +136,20 @@ function match(
   });
 }
 
-/** A wish must not overrule what is asked for, nor the NetConfig. */
-const grants = (address: Address, { fixedIP }: NetworkRequest, subnet: Subnet): boolean =>
-  fixedIP === undefined && subnet.prefix.contains(address) && !subnet.excludes(address) && !subnet.isRouter(address);
+const AS_GOAL = {
+  held: 'held',
+  promised: 'promised',
+  vain: 'promised',
+  wished: 'wished',
+  former: 'wished',
+} as const satisfies Record<Right['by'], Goal['is']>;
+
+/** A wish must not overrule what is asked for, nor the NetConfig. What cools down is wished for only where anybody may get it. */
+function grants({ by, address }: Right, { fixedIP }: NetworkRequest, subnet: Subnet): boolean {
+  if (by !== 'wished' && by !== 'former') return true;
+  if (fixedIP !== undefined || !subnet.prefix.contains(address)) return false;
+  return by === 'former' ? subnet.pool.gives(address) : !subnet.excludes(address) && !subnet.isRouter(address);
+}
 
 function goalOf({ fixedIP }: NetworkRequest, subnet: Subnet): Goal {
   if (fixedIP === undefined) return { is: 'any', subnet };

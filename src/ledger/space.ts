@@ -46,6 +46,8 @@ export class Space {
   /** Addresses that are kept for somebody while their block is being written. */
   readonly #kept = { 4: new Map<bigint, AddressHolder>(), 6: new Map<bigint, AddressHolder>() };
   readonly #byHolder = new Map<string, Holding[]>();
+  /** What objects are called → what cools down after one of that name. */
+  readonly #cooling = new Map<string, Holding[]>();
   readonly #blocks = new Map<string, Block>();
   readonly #pools = new Set<Pool>();
   readonly #onFreed = new Set<(freed: Address) => void>();
@@ -105,6 +107,11 @@ export class Space {
   /** What cools down is nobody's. */
   heldBy(uid: string): readonly Holding[] {
     return this.#byHolder.get(uid) ?? NOTHING;
+  }
+
+  /** What cools down after somebody of the same name, and is for this one as long as it does. */
+  cooledBy(holder: AddressHolder): readonly Holding[] {
+    return this.#cooling.get(nameOf(holder)) ?? NOTHING;
   }
 
   /** The newest version that we know of a block. */
@@ -195,7 +202,10 @@ export class Space {
     const { address, holder, coolsUntil } = holding;
     this.#holdings[address.family].set(address.value, holding);
     this.#free[address.family].take(address);
-    if (coolsUntil !== undefined) return;
+    if (coolsUntil !== undefined) {
+      this.#cooling.set(nameOf(holder), [...this.cooledBy(holder), holding]);
+      return;
+    }
     const before = this.heldBy(holder.uid);
     this.#byHolder.set(holder.uid, [...before, holding]);
     if (!before.some(({ network, subnet }) => network === holding.network && subnet === holding.subnet)) return;
@@ -203,10 +213,9 @@ export class Space {
   }
 
   #remove(holding: Holding): void {
-    const { address, holder } = holding;
-    const left = this.heldBy(holder.uid).filter((other) => other !== holding);
-    if (left.length === 0) this.#byHolder.delete(holder.uid);
-    else this.#byHolder.set(holder.uid, left);
+    const { address, holder, coolsUntil } = holding;
+    if (coolsUntil === undefined) takeOut(holding, this.#byHolder, holder.uid);
+    else takeOut(holding, this.#cooling, nameOf(holder));
     if (this.holdingAt(address) !== holding) return;
     this.#holdings[address.family].delete(address.value);
     this.#freeUnlessHeld(address);
@@ -230,13 +239,20 @@ export interface Successor {
 
 /**
  * Whether what is on record does not keep somebody from having the address: it is taken over from the object that he is the heir of;
- * or it cools down, and the one who had it comes back. Objects of one group that have the same name are about the same.
+ * or it cools down, and the one who had it comes back.
  */
 export function mayTakeOver({ holder: before, coolsUntil }: Holding, { holder, heirOf }: Successor): boolean {
   if (before.uid === heirOf) return true;
-  const isNamesake =
-    before.apiGroup === holder.apiGroup && before.namespace === holder.namespace && before.name === holder.name;
-  return coolsUntil !== undefined && isNamesake;
+  return coolsUntil !== undefined && nameOf(before) === nameOf(holder);
+}
+
+/** Objects of one group that have the same name are about the same, such as an IPSet and its Reservation. */
+const nameOf = ({ apiGroup = '', namespace = '', name }: AddressHolder): string => `${apiGroup}/${namespace}/${name}`;
+
+function takeOut(holding: Holding, lists: Map<string, Holding[]>, key: string): void {
+  const left = (lists.get(key) ?? []).filter((other) => other !== holding);
+  if (left.length === 0) lists.delete(key);
+  else lists.set(key, left);
 }
 
 /** What a block that holds exactly this would say, lowest address first. */

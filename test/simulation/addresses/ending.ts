@@ -41,14 +41,18 @@ function hostFaults(sight: Sight): string[] {
     }
     const { status } = ipSet;
     const told = (status?.reservations ?? []).map(({ address }) => address).sort();
+    const held = heldBy(sight, namespace, (holder) => holder === uid);
     const reservation = sight
       .stored(Reservation)
       .find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
     const isOwn = reservation?.spec.ipSetRef.uid === uid;
-    const reserved = isOwn ? Object.values(reservation.spec.reservation).map(({ address }) => address) : [];
+    const promised = isOwn ? Object.values(reservation.spec.reservation).map(({ address }) => address) : [];
+    // What was promised to two, as it may be from former times or by hand, one of them waits for.
+    const anothers = heldBy(sight, namespace, (holder) => holder !== uid);
+    const reserved = promised.filter((address) => !anothers.includes(address));
     // Without networks it is not written anew either.
     if (namespaces.has(namespace)) faults.push(...differing(`the Reservation of ${who}`, reserved, told));
-    faults.push(...differing(`the record of ${who}`, decided(namespace, heldBy(sight, namespace, uid), told), told));
+    faults.push(...differing(`the record of ${who}`, decided(namespace, held, told), told));
     if (status?.observedGeneration !== ipSet.metadata.generation) faults.push(`${who} was not looked at`);
     faults.push(...reasons.faultsOf(ipSet, ipSet.spec.networks, told, status?.conditions));
   }
@@ -61,7 +65,8 @@ function hostFaults(sight: Sight): string[] {
     }
     const { address, conditions } = claim.status ?? {};
     const told = address === undefined ? [] : [address];
-    faults.push(...differing(`the record of ${who}`, decided(namespace, heldBy(sight, namespace, uid), told), told));
+    const held = heldBy(sight, namespace, (holder) => holder === uid);
+    faults.push(...differing(`the record of ${who}`, decided(namespace, held, told), told));
     const { network, subnet, address: fixedIP } = claim.spec;
     const request = { name: network, subnetName: subnet, ...(fixedIP === undefined ? {} : { fixedIP }) };
     faults.push(...reasons.faultsOf(claim, [request], told, conditions));
@@ -130,11 +135,11 @@ function lostAddresses(sight: Sight): string[] {
   return [...blocks, ...reservations];
 }
 
-const heldBy = (sight: Sight, namespace: string, uid: string): string[] =>
+const heldBy = (sight: Sight, namespace: string, by: (uid: string) => boolean): string[] =>
   sight
     .stored(AddressBlock)
     .filter(({ metadata, spec }) => metadata.namespace === namespace && spec.space === 'underlay')
-    .flatMap(({ spec }) => spec.holdings.flatMap(({ address, holder }) => (holder.uid === uid ? [address] : [])));
+    .flatMap(({ spec }) => spec.holdings.flatMap(({ address, holder }) => (by(holder.uid) ? [address] : [])));
 
 const usedBy = (sight: Sight, uid: string): string[] =>
   sight

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { Address } from '../../api/address.ts';
 import { Prefix } from '../../api/prefix.ts';
@@ -75,6 +78,33 @@ for (const { family, one, other, host } of [
     assert.equal(await askFrom(home, one, await greetIn(t, first.namespacePath)), host);
     assert.equal(await askFrom(first.namespacePath, host, await greetIn(t, home)), one);
   });
+}
+
+test('nobody hears a pod that speaks in the name of another one', needsRoot, async (t) => {
+  const home = temporaryNamespace(t);
+  const [a, b] = [passingPod(t), passingPod(t)];
+  const liar = await on(home, (network) => network.attach(a, '10.244.7.2'));
+  const hearer = await on(home, (network) => network.attach(b, '10.244.7.3'));
+  give(liar.namespacePath, 'eth0', '10.244.7.4', 32);
+
+  const receive = 's.bind(("10.244.7.3", 5300)); print({s.recvfrom(99)[1][0] for _ in range(10)})';
+  const hearing = spawnIn(hearer.namespacePath, `s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); ${receive}`);
+  t.after(() => hearing.kill('SIGKILL'));
+  const say = (from: string, word: string): string =>
+    `s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("${from}", 0)); s.sendto(b"${word}", ("10.244.7.3", 5300))`;
+  const script = [
+    'while True:',
+    ...['10.244.7.4', '10.244.7.2'].map((from) => `  ${say(from, 'hello')}`),
+    '  time.sleep(0.05)',
+  ].join('\n');
+  const speaking = spawnIn(liar.namespacePath, script);
+  t.after(() => speaking.kill('SIGKILL'));
+  assert.equal(await text(hearing.stdout as Readable), "{'10.244.7.2'}\n");
+});
+
+function spawnIn(namespace: string, script: string): ChildProcess {
+  const words = ['-c', `import socket, time\n${script}`];
+  return inNetworkNamespace(namespace, () => spawn('python3', words, { stdio: ['ignore', 'pipe', 'inherit'] }));
 }
 
 test('pods of two hosts reach each other by the routes between them', needsRoot, async (t) => {

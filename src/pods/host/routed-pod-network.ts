@@ -146,7 +146,11 @@ function lead(host: Netlink, address: Address, { link: name, podMac }: Ends): vo
   putNeighbour(host, { link, address, mac: podMac });
   putRoute(host, { destination, link, protocol: OUR_ROUTES });
   writeSysctl(forwardingOf(address.family, name), '1');
+  // Nothing comes from there by an address that does not lead back there: no pod speaks in the name of another one.
+  writeSysctl(['net', 'ipv4', 'conf', name, 'rp_filter'], STRICT);
 }
+
+const STRICT = '1';
 
 /**
  * What arrives from other hosts goes on to pods only where the link that it arrives on forwards. That link is the machine's own:

@@ -52,7 +52,9 @@ function warningsOf({ name, complete, gone, up, api, keeper, hosts }: LabStatus)
     ...(complete ? [] : [`it is incomplete: "${up}" finishes it, "netloom lab down ${name}" removes it`]),
     ...(gone ? [`nothing of it is there, as after a reboot: "${up}" brings it back`] : []),
     ...(api?.problem === undefined ? [] : [api.problem]),
-    ...(agents && keeper === undefined ? [`nobody keeps its agents running: "${up}" does`] : []),
+    ...(agents && keeper === undefined
+      ? [`nobody keeps its agents running, and no host reaches the API: "${up}" changes that`]
+      : []),
   ];
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
+import { Namespace } from '../api/core/namespace.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
@@ -126,6 +127,21 @@ describe('an address that was given back, when there is a cool-down of ten minut
     assert.ok([9, 10].includes(minutesUntil(recordOf('172.18.0.10')?.coolsUntil)));
     await lab.settle(10 * MINUTE);
     assert.equal(recordOf('172.18.0.10'), undefined);
+    await lab.stop();
+  });
+
+  it('keeps no namespace that is being deleted', async () => {
+    const { client, api } = lab.world;
+    await client.create(Namespace, { metadata: { name: NAMESPACE, finalizers: ['kubernetes'] } });
+    await lab.ipSet('a');
+    await lab.delete('a');
+    await client.delete(AddressBlock, { name: 'underlay-172.18.0.0-24', namespace: NAMESPACE });
+    await lab.settle();
+    assert.notEqual(recordOf('172.18.0.10'), undefined, 'a block alone stays');
+    await lab.ipSet('b');
+    await client.delete(Namespace, { name: NAMESPACE, namespace: '' });
+    await lab.delete('b');
+    assert.deepEqual(api.objects(AddressBlock), []);
     await lab.stop();
   });
 

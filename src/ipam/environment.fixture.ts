@@ -3,6 +3,7 @@ import { type Faults, noFaults } from '../../test/simulation/faults.ts';
 import type { SimulatedTransport } from '../../test/simulation/transport.ts';
 import { type World, world } from '../../test/simulation/world.ts';
 import type { Condition } from '../api/condition.ts';
+import { Namespace } from '../api/core/namespace.ts';
 import { Service } from '../api/core/service.ts';
 import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
 import { AddressBlock } from '../api/netloom.io/address-block.ts';
@@ -42,7 +43,7 @@ export class Lab {
     this.#options = options;
     this.world = world({
       seed,
-      kinds: [NetConfig, IPSet, Reservation, AddressClaim, AddressBlock, IPAddressPool, Service, Event],
+      kinds: [NetConfig, IPSet, Reservation, AddressClaim, AddressBlock, IPAddressPool, Service, Event, Namespace],
       level: 'error',
     });
   }

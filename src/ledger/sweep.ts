@@ -1,3 +1,4 @@
+import { Namespace } from '../api/core/namespace.ts';
 import type { Kind } from '../api/kind.ts';
 import { AddressBlock, type AddressHolder } from '../api/netloom.io/address-block.ts';
 import type { ApiObject } from '../api/object.ts';
@@ -77,6 +78,10 @@ class Sweeper {
       return done();
     }
     const { living, cooled, soonest } = byTemperature(holdings, context.system.now());
+    if (living.length === 0 && deletionTimestamp !== undefined && (await isLeaving(namespace, context))) {
+      await this.#ledger.release(space, holdings);
+      return done();
+    }
     const missing = living.filter(({ holder }) => this.#isMissing(holder, namespace, context.caches));
     const suspects = holdings.length === 0 ? [EMPTY] : missing.map(({ holder }) => holder.uid);
     const { ripe, after } = this.#ripeOf(keyOfObject(block), new Set(suspects), context.system.uptime());
@@ -139,6 +144,11 @@ function byTemperature(holdings: readonly Holding[], now: number) {
 
 /** A block without holdings stands here in place of a holder's uid. */
 const EMPTY = '';
+
+/** Of a namespace that goes as a whole nobody is given an address any more: it must not wait until one has cooled down. */
+async function isLeaving(namespace: string, { client }: Context): Promise<boolean> {
+  return (await client.get(Namespace, namespace))?.metadata.deletionTimestamp !== undefined;
+}
 
 /** The server itself is asked: caches may not have heard yet of somebody who is new. */
 async function isGone({ name, uid }: AddressHolder, kind: Kind | undefined, { client }: Context, namespace: string) {

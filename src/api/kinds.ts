@@ -9,6 +9,7 @@ import { DNSMasq } from './network.openstack.org/dnsmasq.ts';
 import { IPSet } from './network.openstack.org/ipset.ts';
 import { NetConfig } from './network.openstack.org/netconfig.ts';
 import { Reservation } from './network.openstack.org/reservation.ts';
+import { Topology } from './topology.openstack.org/topology.ts';
 
 /** Every kind that Netloom declares itself, in the order in which people meet them. */
 export const allKinds: readonly DeclaredKind[] = [
@@ -18,6 +19,7 @@ export const allKinds: readonly DeclaredKind[] = [
   AddressClaim,
   DNSMasq,
   DNSData,
+  Topology,
   IPAddressPool,
   L2Advertisement,
   ServiceL2Status,

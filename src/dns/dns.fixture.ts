@@ -11,6 +11,7 @@ import { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import type { ApiObject } from '../api/object.ts';
 import { Role, RoleBinding } from '../api/rbac.authorization.k8s.io/role.ts';
+import { Topology } from '../api/topology.openstack.org/topology.ts';
 import { Event } from '../runtime/builtin.ts';
 import { Manager } from '../runtime/manager.ts';
 import { dnsControllers } from './index.ts';
@@ -21,7 +22,7 @@ export const NAMESPACE = 'openstack';
 export class Lab {
   readonly world: World = world({
     kinds: [
-      ...[DNSMasq, DNSData, IPSet, Service, ConfigMap, ServiceAccount, Role, RoleBinding, Deployment, Pod],
+      ...[DNSMasq, DNSData, IPSet, Service, ConfigMap, ServiceAccount, Role, RoleBinding, Deployment, Pod, Topology],
       Event,
     ],
     level: 'error',

@@ -9,6 +9,7 @@ import { servicesOf } from './dnsmasq-services.ts';
 import { workloadOf } from './dnsmasq-workload.ts';
 import { childName, labelsOf } from './names.ts';
 import { optionLines, optionsOf } from './options.ts';
+import type { Placement } from './placement.ts';
 
 /** Everything that is made for a DNSMasq. */
 export interface Children {
@@ -31,7 +32,7 @@ export const namesOf = (children: Children): readonly { readonly kind: Kind; rea
   { kind: Deployment, name: children.workload.metadata.name },
 ];
 
-export function childrenOf(dnsMasq: DNSMasq, helperImage: string): Children {
+export function childrenOf(dnsMasq: DNSMasq, helperImage: string, placement: Placement = {}): Children {
   const { name, namespace = '' } = dnsMasq.metadata;
   const labels = labelsOf(dnsMasq);
   const account = childName(dnsMasq);
@@ -53,6 +54,6 @@ export function childrenOf(dnsMasq: DNSMasq, helperImage: string): Children {
       data: { [name]: optionLines(optionsOf(dnsMasq)) },
     },
     services: servicesOf(dnsMasq),
-    workload: workloadOf(dnsMasq, helperImage),
+    workload: workloadOf(dnsMasq, helperImage, placement),
   };
 }

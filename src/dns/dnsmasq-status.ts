@@ -3,11 +3,13 @@ import type { Pod } from '../api/core/pod.ts';
 import type { Service } from '../api/core/service.ts';
 import type { DNSMasq, DNSMasqStatus } from '../api/network.openstack.org/dnsmasq.ts';
 import { Conditions, readyOf } from '../runtime/conditions.ts';
+import { refOf } from '../runtime/ref.ts';
 import { nextStatus } from '../runtime/status.ts';
 import { fingerprint } from './fingerprint.ts';
 import { leftOut } from './hosts-file.ts';
 import { obstacleOf } from './obstacle.ts';
 import { optionLines, optionsOf } from './options.ts';
+import { type Placement, topologyOf } from './placement.ts';
 
 /** What there is of a DNSMasq now. */
 export interface Found {
@@ -20,18 +22,44 @@ export interface Found {
   readonly faults: readonly string[];
 }
 
-export function dnsMasqStatus({
-  object,
-  found,
-  problem,
-  now,
-}: {
-  object: DNSMasq;
-  found: Found;
-  problem: string | undefined;
-  now: number;
-}): { status: DNSMasqStatus; event?: { reason: string; message: string } } {
-  const conditions = new Conditions({ about: ABOUT, before: object.status?.conditions, now });
+interface Known {
+  readonly object: DNSMasq;
+  readonly found: Found;
+  readonly placement: Placement;
+  /** What keeps us from making anything. */
+  readonly problem: string | undefined;
+  readonly now: number;
+}
+
+/** What is said of it, and whether it is news. */
+export function dnsMasqStatus(known: Known): { status: DNSMasqStatus; event?: { reason: string; message: string } } {
+  const { object, found, placement, problem } = known;
+  const conditions = conditionsOf(known).list();
+  const { lastAppliedTopology: former, ...before } = object.status ?? {};
+  const isPlaced = problem === undefined && placement.fault === undefined;
+  const topology = isPlaced ? placement.topology && refOf(placement.topology) : former;
+  const status = nextStatus(
+    { ...object, status: before },
+    {
+      conditions,
+      hash: { input: fingerprint([optionLines(optionsOf(object)), found.hosts]) },
+      readyCount: found.workload?.status?.readyReplicas ?? 0,
+      dnsAddresses: addressesOf(found.services),
+      dnsClusterAddresses: clusterAddressesOf(found.services),
+      // That of the pods there are, also while nobody knows where they would go now.
+      ...(topology === undefined ? {} : { lastAppliedTopology: { ...topology } }),
+    },
+  );
+  const { message = '', severity } = readyOf(conditions) ?? {};
+  if (message === readyOf(object.status?.conditions)?.message) return { status };
+  if (severity === 'Error') return { status, event: { reason: 'DNSMasqNotReady', message } };
+  if (found.faults.length === 0) return { status };
+  return { status, event: { reason: 'HostsLeftOut', message: leftOut(found.faults) } };
+}
+
+function conditionsOf({ object, found, placement, problem, now }: Known): Conditions {
+  const about = topologyOf(object) === undefined ? ABOUT : { ...ABOUT, ...ABOUT_TOPOLOGY };
+  const conditions = new Conditions({ about, before: object.status?.conditions, now });
   conditions.met('InputReady', 'Input data complete');
   conditions.met('HostsAccepted', 'All hosts are served');
   if (problem !== undefined) {
@@ -40,7 +68,8 @@ export function dnsMasqStatus({
     conditions.met('ServiceConfigReady', 'Service config create completed');
     for (const kind of RIGHTS) conditions.met(`${kind}Ready`, `${kind} created`);
     sayServices(conditions, found.services);
-    sayDeployment(conditions, found);
+    sayTopology(conditions, placement);
+    if (placement.fault === undefined || found.workload !== undefined) sayDeployment(conditions, found);
   }
   // Hosts that cannot be served keep no other host from being served.
   if (found.faults.length > 0) {
@@ -48,23 +77,7 @@ export function dnsMasqStatus({
     if (conditions.allMet) conditions.set('Ready', { status: 'True', message: `Setup complete, but ${message}` });
     conditions.failed('HostsAccepted', message);
   }
-  const input = fingerprint([optionLines(optionsOf(object)), found.hosts]);
-  const list = conditions.list();
-  const status = nextStatus(object, {
-    conditions: list,
-    hash: { input },
-    readyCount: found.workload?.status?.readyReplicas ?? 0,
-    dnsAddresses: addressesOf(found.services),
-    dnsClusterAddresses: clusterAddressesOf(found.services),
-  });
-  const ready = readyOf(list);
-  const isNews = ready?.message !== readyOf(object.status?.conditions)?.message;
-  if (isNews && ready?.severity === 'Error') {
-    return { status, event: { reason: 'DNSMasqNotReady', message: ready.message ?? '' } };
-  }
-  if (isNews && found.faults.length > 0)
-    return { status, event: { reason: 'HostsLeftOut', message: leftOut(found.faults) } };
-  return { status };
+  return conditions;
 }
 
 /** What the pods need in order to read hosts. */
@@ -78,6 +91,16 @@ const ABOUT = {
   DeploymentReady: 'Deployment not started',
   HostsAccepted: 'Hosts not checked',
 };
+
+const ABOUT_TOPOLOGY = { TopologyReady: 'Topology config create not started' };
+
+function sayTopology(conditions: Conditions, { topology, fault }: Placement): void {
+  if (fault !== undefined) {
+    conditions.failed('TopologyReady', `Topology config create error occurred ${fault}`);
+  } else if (topology !== undefined) {
+    conditions.met('TopologyReady', 'Topology config create completed');
+  }
+}
 
 function sayServices(conditions: Conditions, services: readonly Service[]): void {
   const pending = services.find(

@@ -1,11 +1,12 @@
 import type { Deployment } from '../api/apps/workloads.ts';
-import type { Container, SecurityContext, Toleration, TopologySpreadConstraint } from '../api/core/pod.ts';
+import type { Container, SecurityContext, Toleration } from '../api/core/pod.ts';
 import type { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import type { Applied } from '../runtime/draft.ts';
 import { completeFile, hostsFolders, rereadFile } from './helper/hosts-folder.ts';
 import { keptRunning } from './kept-running.ts';
 import { childName, HOSTS_LABEL, labelsOf, podLabels, selectorValue } from './names.ts';
 import { optionLines, optionsOf } from './options.ts';
+import { inPodSpec, type Placement } from './placement.ts';
 
 /** Servers do not listen below 1024, so that they need no privilege at all. */
 export const DNS_PORT = 5353;
@@ -15,7 +16,7 @@ export const DNS_PORT = 5353;
  * told before, while a roll to options that dnsmasq refuses stops at the first new pod and the old ones go on. Hosts come by
  * another way, from a helper beside it, so that they change without any roll.
  */
-export function workloadOf(dnsMasq: DNSMasq, helperImage: string): Applied<Deployment> {
+export function workloadOf(dnsMasq: DNSMasq, helperImage: string, placement: Placement = {}): Applied<Deployment> {
   const { namespace = '' } = dnsMasq.metadata;
   const { replicas, nodeSelector, containerImage = '' } = dnsMasq.spec;
   const labels = podLabels(dnsMasq);
@@ -36,7 +37,7 @@ export function workloadOf(dnsMasq: DNSMasq, helperImage: string): Applied<Deplo
           terminationGracePeriodSeconds: 10,
           securityContext: { runAsNonRoot: true, runAsUser: NOBODY, runAsGroup: NOBODY, fsGroup: NOBODY },
           ...(nodeSelector === undefined ? {} : { nodeSelector }),
-          topologySpreadConstraints: [apart(labels)],
+          ...inPodSpec(placement, labels),
           tolerations: SILENT_HOSTS,
           initContainers: [
             {
@@ -137,15 +138,6 @@ const helper = (namespace: string, selector: string, image: string): Container =
     timeoutSeconds: 5,
     failureThreshold: 300,
   },
-});
-
-/** Each on a host of its own where there are enough. Those that a roll is about to end do not count: they leave no gap there. */
-const apart = (matchLabels: Record<string, string>): TopologySpreadConstraint => ({
-  maxSkew: 1,
-  topologyKey: 'kubernetes.io/hostname',
-  whenUnsatisfiable: 'ScheduleAnyway',
-  labelSelector: { matchLabels },
-  matchLabelKeys: ['pod-template-hash'],
 });
 
 /** A server that has nothing to lose has nothing to wait for either when its host falls silent: another one takes its place. */

@@ -5,6 +5,7 @@ import { ConfigMap } from '../api/core/config.ts';
 import { Pod, type PodStatus } from '../api/core/pod.ts';
 import { Service } from '../api/core/service.ts';
 import { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
+import { Topology } from '../api/topology.openstack.org/topology.ts';
 import { Event } from '../runtime/builtin.ts';
 import { Lab, NAMESPACE } from './dns.fixture.ts';
 
@@ -215,6 +216,45 @@ describe('a DNSMasq', () => {
     }
     assert.equal(message(lab.find(DNSMasq, 'dns'), 'ServiceConfigReady'), 'Service config create completed');
     assert.equal(lab.find(Deployment, 'dnsmasq-dns').spec.replicas, 1);
+    await lab.stop();
+  });
+
+  it('has its pods where the Topology says that it refers to, and leaves them there when that is gone', async () => {
+    const lab = new Lab();
+    await lab.start();
+    const placed = () => lab.find(Deployment, 'dnsmasq-dns').spec.template.spec;
+    const topologyReady = () => message(lab.find(DNSMasq, 'dns'), 'TopologyReady');
+    await lab.dnsMasq('dns', { topologyRef: { name: 'zones' } });
+    const missing =
+      'Topology config create error occurred there is no Topology zones in this namespace: create it, or change spec.topologyRef';
+    assert.deepEqual([topologyReady(), lab.all(Deployment)], [missing, []]);
+    const metadata = { name: 'zones', namespace: NAMESPACE };
+    const zone = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' as const };
+    const affinity = { podAntiAffinity: {} };
+    await lab.world.client.create(Topology, { metadata, spec: { topologySpreadConstraints: [zone], affinity } });
+    await lab.settle();
+    const { matchLabels } = lab.find(Deployment, 'dnsmasq-dns').spec.selector;
+    assert.deepEqual(placed().topologySpreadConstraints, [
+      { ...zone, labelSelector: { matchLabels }, matchLabelKeys: ['pod-template-hash'] },
+    ]);
+    assert.deepEqual(placed().affinity, affinity);
+    assert.equal(topologyReady(), 'Topology config create completed');
+    assert.deepEqual(lab.find(DNSMasq, 'dns').status?.lastAppliedTopology, metadata);
+
+    await lab.world.client.delete(Topology, metadata);
+    await lab.settle();
+    assert.deepEqual([topologyReady(), placed().affinity], [missing, affinity]);
+    const found = lab.find(DNSMasq, 'dns');
+    assert.deepEqual(found.status?.lastAppliedTopology, metadata);
+    const { topologyRef: _, ...spec } = found.spec;
+    await lab.world.client.update(DNSMasq, { ...found, spec });
+    await lab.settle();
+    assert.deepEqual(
+      [placed().topologySpreadConstraints?.[0]?.topologyKey, placed().affinity],
+      ['kubernetes.io/hostname', undefined],
+    );
+    const after = lab.find(DNSMasq, 'dns').status;
+    assert.deepEqual([topologyReady(), after?.lastAppliedTopology], ['', undefined]);
     await lab.stop();
   });
 

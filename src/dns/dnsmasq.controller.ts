@@ -8,6 +8,7 @@ import { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import type { ApiObject } from '../api/object.ts';
 import { Role, RoleBinding } from '../api/rbac.authorization.k8s.io/role.ts';
 import { labelValueFaults } from '../api/syntax.ts';
+import { Topology } from '../api/topology.openstack.org/topology.ts';
 import type { Caches } from '../runtime/cache.ts';
 import { type Context, type Controller, controller, type Watch } from '../runtime/controller.ts';
 import { done, failed, wait } from '../runtime/outcome.ts';
@@ -21,6 +22,7 @@ import { byController, HOSTS_LABEL, selectorValue } from './names.ts';
 import { objectionIn } from './objection.ts';
 import { optionsFault, optionsOf } from './options.ts';
 import { somebodyElses } from './ownership.ts';
+import { type Placement, placedBy, placementOf } from './placement.ts';
 
 export interface DNSMasqOptions {
   /** Of the container that brings hosts to dnsmasq, on clusters that run images. */
@@ -35,6 +37,7 @@ export const dnsMasqs = ({ helperImage }: DNSMasqOptions): Controller =>
     watches: [
       { kind: ConfigMap, wakes: (configMap, caches) => servedBy(configMap, caches) },
       { kind: Pod, where: { labelSelector: 'service=dnsmasq' }, wakes: (pod) => serving(pod) },
+      { kind: Topology, wakes: placedBy },
       inTheWay(ServiceAccount),
       inTheWay(Role),
       inTheWay(RoleBinding),
@@ -49,12 +52,13 @@ export const dnsMasqs = ({ helperImage }: DNSMasqOptions): Controller =>
       release: async () => done(),
     },
     async reconcile(object, context) {
-      const children = childrenOf(object, helperImage);
+      const placement = placementOf(object, context.caches);
+      const children = childrenOf(object, helperImage, placement);
       const fault = faultOf(object) ?? takenName(object, children, context.caches);
-      const objection = fault === undefined ? await applyAll(object, children, context) : undefined;
+      const objection = fault === undefined ? await applyAll(object, children, placement, context) : undefined;
       const found = find(object, children, context);
       const problem = fault ?? objection?.message;
-      const { status, event } = dnsMasqStatus({ object, found, problem, now: context.system.now() });
+      const { status, event } = dnsMasqStatus({ object, found, placement, problem, now: context.system.now() });
       if (event !== undefined) context.events.warning(object, event.reason, event.message);
       if (objection !== undefined) return failed(objection, { status });
       return fault === undefined ? done({ status }) : wait({ status });
@@ -78,9 +82,15 @@ const isWanted = (dnsMasq: DNSMasq, kind: Kind, name: string): boolean =>
   namesOf(childrenOf(dnsMasq, '')).some((each) => each.kind === kind && each.name === name);
 
 /** Returns what the server has against one of them. */
-async function applyAll(object: DNSMasq, wanted: Children, context: Context): Promise<Error | undefined> {
+async function applyAll(
+  object: DNSMasq,
+  wanted: Children,
+  placement: Placement,
+  context: Context,
+): Promise<Error | undefined> {
   try {
     await applyEach(object, wanted, context);
+    if (placement.fault === undefined) await context.children.apply(Deployment, wanted.workload, object);
     return undefined;
   } catch (error) {
     const objection = objectionIn(error);
@@ -89,14 +99,13 @@ async function applyAll(object: DNSMasq, wanted: Children, context: Context): Pr
   }
 }
 
-/** In the order in which the pods need them. */
+/** What the pods need, in that order. */
 async function applyEach(object: DNSMasq, wanted: Children, { children, caches, client }: Context): Promise<void> {
   await children.apply(ServiceAccount, wanted.account, object);
   await children.apply(Role, wanted.role, object);
   await children.apply(RoleBinding, wanted.binding, object);
   await children.apply(ConfigMap, wanted.options, object);
   for (const service of wanted.services) await children.apply(Service, service, object);
-  await children.apply(Deployment, wanted.workload, object);
   const names = new Set(wanted.services.map(({ metadata }) => metadata.name));
   for (const { metadata } of caches.of(Service).by(ownedServices, object.metadata.uid)) {
     if (!names.has(metadata.name)) await client.delete(Service, refOf({ metadata }));

@@ -124,6 +124,9 @@ const statusShape = object({
   readyCount: optional(integer({ format: 'int32', description: 'How many servers answer now.' })),
   dnsAddresses: optional(list(string(), { description: 'Where hosts ask.' })),
   dnsClusterAddresses: optional(list(string(), { description: 'Where pods ask.' })),
+  lastAppliedTopology: optional(
+    object({ name: string(), namespace: string() }, { description: 'The Topology that the servers were placed by.' }),
+  ),
 });
 
 export const DNSMasq = defineKind({

@@ -26,7 +26,7 @@ const approver = (signer: string): BootstrapRole =>
 
 const APPS = 'daemonsets deployments deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale';
 const APPS_STATUS = 'daemonsets/status deployments/status replicasets/status statefulsets/status';
-const OWN_GROUPS = ['netloom.io', 'network.openstack.org', 'metallb.io'];
+const OWN_GROUPS = ['netloom.io', 'network.openstack.org', 'topology.openstack.org', 'metallb.io'];
 const ownKinds = (verbs: readonly string[]): PolicyRule => ({ verbs, apiGroups: OWN_GROUPS, resources: ['*'] });
 
 /** What nodes do; whose objects they may do it with is decided by the node authorizer. */

@@ -48,6 +48,7 @@ const domain = (field: string, text: string) =>
 const repeated = (sort: string, field: string, text: string, first: string) =>
   bad(field, text, `${sort} "${text}" is already in use at ${first}, it must be unique`);
 const reversed = 'start 172.17.0.100 > end 172.17.0.20: a range begins with its lowest address';
+const LONG = 'x'.repeat(64);
 const pattern = (field: string, text: string, regex: string) =>
   bad(field, text, `${field} in body should match '${regex}'`);
 
@@ -109,6 +110,31 @@ const netConfigs: Record<string, [JsonObject[], ...string[]]> = {
   'route-destination': [withRoute('everywhere', '172.17.0.1'), notPrefix(`${S}.routes[0].destination`, 'everywhere')],
   'route-nexthop': [withRoute('10.0.0.0/8', 'x'), notIp(`${S}.routes[0].nexthop`, 'x')],
   'route-nexthop-outside': [withRoute('10.0.0.0/8', '10.0.0.1'), outside(`${S}.routes[0].nexthop`, '10.0.0.1')],
+  'route-nexthop-family': [
+    withRoute('10.0.0.0/8', 'fd00::1'),
+    mixed(`${S}.routes[0].nexthop`, 'fd00::1'),
+    outside(`${S}.routes[0].nexthop`, 'fd00::1'),
+  ],
+  spelling: [
+    withSubnet({ gateway: '172.17.0.01', excludeAddresses: ['::ffff:172.17.0.5', 'fe80::1%eth0'] }),
+    bad(`${S}.gateway`, '172.17.0.01', '"172.17.0.01" is not an IP address: write its numbers without leading zeros'),
+    bad(
+      `${S}.excludeAddresses[0]`,
+      '::ffff:172.17.0.5',
+      '"::ffff:172.17.0.5" is IPv4 written as IPv6: write it as 172.17.0.5',
+    ),
+    bad(
+      `${S}.excludeAddresses[1]`,
+      'fe80::1%eth0',
+      '"fe80::1%eth0" is not an IP address: a zone (%...) has no meaning here, leave it out',
+    ),
+  ],
+  'mtu-vlan-name': [
+    [network({ name: LONG, mtu: 67, subnets: [subnet({ vlan: -1 })] })],
+    bad(`${N}.name`, LONG, 'a name has at most 63 characters: it becomes part of labels'),
+    bad(`${N}.mtu`, 67, 'an MTU is a number from 68 to 65535'),
+    bad(`${S}.vlan`, -1, 'a VLAN is a number from 0 to 4094'),
+  ],
   'subnet-domain': [withSubnet({ dnsDomain: 'x' }), domain(`${S}.dnsDomain`, 'x')],
   'subnet-domain-twice': [
     [
@@ -160,6 +186,16 @@ const ipSets: Record<string, [JsonObject[], ...string[]]> = {
   'twice-in-a-family': [
     [internalApi(), internalApi({ subnetName: 'bare' })],
     bad('spec.networks[1].name', 'InternalApi', `network InternalApi is already in use at ${N}.name with IPv4`),
+  ],
+  'three-times': [
+    [internalApi(), internalApi({ subnetName: 'bare' }), internalApi({ subnetName: 'third' })],
+    bad(
+      'spec.networks[2].name',
+      'InternalApi',
+      `network "InternalApi" is already in use at ${N}.name and spec.networks[1].name: once for IPv4 and once for IPv6 is the most`,
+    ),
+    bad('spec.networks[1].name', 'InternalApi', `network InternalApi is already in use at ${N}.name with IPv4`),
+    bad('spec.networks[2].subnetName', 'third', 'subnet third is not in network InternalApi of NetConfig netconfig'),
   ],
   unknown: [
     [internalApi({ name: 'Tenant' }), onStorage({ subnetName: 'subnet9', fixedIP: 'x' })],
@@ -287,6 +323,22 @@ describe('kubectl tells, in the words of the rule,', () => {
       await space.refused('delete netconfig netconfig'),
       /\(BadRequest\): NetConfig netconfig cannot be deleted: 2 IPSet\(s\) in namespace used have addresses from it \(a, b\); delete them first/,
     );
+  });
+
+  test('nothing of an IPSet that is being deleted, so that its finalizers can go after the NetConfig', async () => {
+    const space = await kubectl.namespace('leaving');
+    const host = object('IPSet', 'host', { networks: [internalApi()] });
+    await space.ok('create -f -', [
+      object('NetConfig', 'netconfig', both),
+      { ...host, metadata: { name: 'host', finalizers: ['example.com/drain', 'IPSet'] } },
+    ]);
+    await space.ok('delete ipset host --wait=false');
+    await space.ok('delete netconfig netconfig');
+    await space.ok(
+      `patch ipset host --type=merge -p {"metadata":{"finalizers":["openstack.org/ipset"]},"spec":{"networks":[]}}`,
+    );
+    await space.ok(`patch ipset host --type=merge -p {"metadata":{"finalizers":null}}`);
+    assert.match(await space.refused('get ipset host'), /NotFound/);
   });
 
   test('what must not change of an IPSet', async () => {

@@ -81,7 +81,9 @@ function rangeFaults(range: { start: string; end: string }, prefix: Prefix, at: 
 
 /** Names become parts of label keys and label values, which may be no longer. */
 function nameFaults(name: string, field: string): FieldError[] {
-  return name.length <= LONGEST_LABEL ? [] : [invalid(field, name, `longer than ${LONGEST_LABEL} characters`)];
+  return name.length <= LONGEST_LABEL
+    ? []
+    : [invalid(field, name, `a name has at most ${LONGEST_LABEL} characters: it becomes part of labels`)];
 }
 
 function mtuFaults({ mtu }: NetConfigNetwork, at: string): FieldError[] {

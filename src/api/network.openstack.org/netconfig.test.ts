@@ -195,7 +195,7 @@ test('a name that fits into no label is refused', () => {
   const name = 'n'.repeat(64);
   assert.equal(
     refusal([network({ name })]),
-    `spec.networks[0].name: Invalid value: "${name}": longer than 63 characters`,
+    `spec.networks[0].name: Invalid value: "${name}": a name has at most 63 characters: it becomes part of labels`,
   );
 });
 

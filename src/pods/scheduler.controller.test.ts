@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Namespace } from '../api/core/namespace.ts';
 import { Node } from '../api/core/node.ts';
 import { Pod } from '../api/core/pod.ts';
 import { Lab, NAMESPACE } from './lab.fixture.ts';
@@ -105,6 +106,27 @@ describe('the scheduler', () => {
     await lab.pod('db', {}, { app: 'db' });
     await lab.settle();
     assert.equal(lab.place('web'), lab.place('db'));
+    await lab.stop();
+  });
+
+  it('looks again when another namespace gets the label of those whose company a pod wants', async () => {
+    const lab = await labOf('a', 'b');
+    const { client } = lab.world;
+    await client.create(Namespace, { metadata: { name: 'data' } });
+    await client.create(Pod, {
+      metadata: { name: 'db', namespace: 'data', labels: { app: 'db' } },
+      spec: { nodeName: 'b', containers: [{ name: 'main' }] },
+    });
+    const namespaceSelector = { matchLabels: { open: 'yes' } };
+    const labelSelector = { matchLabels: { app: 'db' } };
+    const term = { labelSelector, namespaceSelector, topologyKey: 'kubernetes.io/hostname' };
+    await lab.pod('web', { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } });
+    await lab.settle();
+    assert.equal(lab.place('web'), "0/2 nodes are available: 2 node(s) didn't match pod affinity rules.");
+    const merge = { metadata: { labels: { open: 'yes' } } };
+    await client.patch(Namespace, { namespace: '', name: 'data' }, { merge });
+    await lab.settle();
+    assert.equal(lab.place('web'), 'b');
     await lab.stop();
   });
 

@@ -32,7 +32,7 @@ export const scheduler = (): Controller => ({
       watches: [
         { kind: Node, wakes: () => waiting.takeWoken() },
         { kind: Pod, wakes: () => waiting.takeWoken() },
-        { kind: Namespace, wakes: () => [] },
+        { kind: Namespace, wakes: () => waiting.takeWoken() },
       ],
       batch: { max: 1024 },
       reconcileMany: (pods, context) => new Round(cluster, waiting, context).place(pods),
@@ -56,6 +56,9 @@ function follow({ informers }: Host, waiting: Waiting): Cluster {
     if (matters(before) !== matters(now)) waiting.wake('node');
     // Only a node that exists counts where pods are spread.
     if (before === undefined || now === undefined) waiting.wake('company');
+  });
+  informers.of(Namespace).onChange(({ before, now }) => {
+    if (JSON.stringify(before?.metadata.labels) !== JSON.stringify(now?.metadata.labels)) waiting.wake('company');
   });
   informers.of(Pod).onChange((change) => {
     const { before, now } = change;

@@ -37,6 +37,7 @@ export interface PodSpec {
   topologySpreadConstraints?: TopologySpreadConstraint[];
   schedulingGates?: { name: string }[];
   priority?: number;
+  preemptionPolicy?: 'PreemptLowerPriority' | 'Never';
   readinessGates?: { conditionType: string }[];
   securityContext?: PodSecurityContext;
   volumes?: Volume[];
@@ -202,6 +203,9 @@ export interface PodAffinityTerm {
   namespaces?: string[];
   namespaceSelector?: LabelSelector;
   topologyKey: string;
+  /** Labels whose values the others must share with the pod that has this term, or must not. */
+  matchLabelKeys?: string[];
+  mismatchLabelKeys?: string[];
 }
 interface PodAffinities {
   requiredDuringSchedulingIgnoredDuringExecution?: PodAffinityTerm[];

@@ -43,8 +43,15 @@ export function choose(pod: Pod, cluster: Cluster): Choice {
   const best = bestOf(pod, candidates, cluster);
   if (best !== undefined) return { node: best };
   const parts = [...reasons].map(([reason, count]) => `${count} ${reason}`).sort();
-  return { message: `0/${nodes.length} nodes are available: ${parts.join(', ')}.`, obstacles };
+  const message = `0/${nodes.length} nodes are available: ${parts.join(', ')}.`;
+  return { message: expectsVictims(pod, obstacles) ? `${message} ${NO_VICTIMS}` : message, obstacles };
 }
+
+const NO_VICTIMS = 'preemption: pods that run are never ended to make room for others.';
+
+/** Whether another scheduler might have ended pods of lower priority: who counts on that is told that nobody does. */
+const expectsVictims = ({ spec }: Pod, obstacles: ReadonlySet<Obstacle>): boolean =>
+  (spec.priority ?? 0) > 0 && spec.preemptionPolicy !== 'Never' && (obstacles.has('space') || obstacles.has('company'));
 
 interface Refusal {
   readonly reasons: readonly string[];

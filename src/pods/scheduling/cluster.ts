@@ -3,7 +3,7 @@ import type { Pod, PodAffinityTerm } from '../../api/core/pod.ts';
 import { keyOfObject } from '../../runtime/ref.ts';
 import { isFinished } from '../pod-state.ts';
 import { NodeSpace, type Tenant, tenant } from './node-space.ts';
-import { affinityPeers, arePeers, type NamespacesBy, type Peers } from './peers.ts';
+import { affinityPeers, arePeers, type NamespacesBy, type Peers, termOf } from './peers.ts';
 import { Tallies, type Tally } from './tallies.ts';
 
 /** All nodes with what is on them, kept up to date change by change. */
@@ -80,7 +80,7 @@ export class Cluster {
   /** Where the pod is not wanted by those who run already. */
   refusalsOf(pod: Pod): { topologyKey: string; nodes: Iterable<string> }[] {
     return [...this.#refusals.values()]
-      .filter(({ peers }) => arePeers(peers, pod))
+      .filter(({ peers }) => arePeers(peers(), pod))
       .map(({ topologyKey, perNode }) => ({ topologyKey, nodes: perNode.keys() }));
   }
 
@@ -102,18 +102,26 @@ export class Cluster {
     for (const term of antiAffinityOf(tenant.pod)) this.#refuse(tenant, term, -1);
   }
 
-  #refuse({ pod, nodeName }: Tenant, term: PodAffinityTerm, by: 1 | -1): void {
+  #refuse({ pod, nodeName }: Tenant, written: PodAffinityTerm, by: 1 | -1): void {
+    const term = termOf(pod, written);
     const id = JSON.stringify([pod.metadata.namespace, term]);
     let refusal = this.#refusals.get(id);
     if (refusal === undefined) {
-      const peers = affinityPeers(pod, term, this.#namespacesBy);
-      refusal = { peers, topologyKey: term.topologyKey, perNode: new Map() };
+      refusal = { peers: this.#lasting(pod, term), topologyKey: term.topologyKey, perNode: new Map() };
       this.#refusals.set(id, refusal);
     }
     const count = (refusal.perNode.get(nodeName) ?? 0) + by;
     if (count > 0) refusal.perNode.set(nodeName, count);
     else refusal.perNode.delete(nodeName);
     if (refusal.perNode.size === 0) this.#refusals.delete(id);
+  }
+
+  /** Which namespaces have a label changes while pods run. */
+  #lasting(pod: Pod, term: PodAffinityTerm): () => Peers {
+    const find = (): Peers => affinityPeers(pod, term, this.#namespacesBy);
+    if (term.namespaceSelector !== undefined) return find;
+    const found = find();
+    return () => found;
   }
 
   #space(name: string): NodeSpace {
@@ -127,7 +135,7 @@ export class Cluster {
 }
 
 interface Refusal {
-  readonly peers: Peers;
+  readonly peers: () => Peers;
   readonly topologyKey: string;
 }
 

@@ -20,7 +20,19 @@ export const arePeers = (peers: Peers, pod: Pod): boolean =>
 /** Tells which namespaces have labels that a selector wants. */
 export type NamespacesBy = (selector: Selector) => readonly string[];
 
-/** Without any word about namespaces, the pods of the pod's own. */
+/** A term of a pod as it is meant: what it says by the labels of the pod, in so many words. */
+export function termOf({ metadata: { labels = {} } }: Pod, term: PodAffinityTerm): PodAffinityTerm {
+  const { matchLabelKeys = [], mismatchLabelKeys = [], ...plain } = term;
+  const wanted = plain.labelSelector;
+  if (wanted === undefined || matchLabelKeys.length + mismatchLabelKeys.length === 0) return plain;
+  const more = [...valuesAs('In', matchLabelKeys, labels), ...valuesAs('NotIn', mismatchLabelKeys, labels)];
+  return { ...plain, labelSelector: narrowed(wanted, more) };
+}
+
+/**
+ * Without any word about namespaces, the pods of the pod's own.
+ * @param term as `termOf` gives it
+ */
 export function affinityPeers(pod: Pod, term: PodAffinityTerm, namespacesBy: NamespacesBy): Peers {
   const { namespaces = [], namespaceSelector, labelSelector: wanted } = term;
   const everywhere = namespaceSelector !== undefined && isEmpty(namespaceSelector);
@@ -30,15 +42,23 @@ export function affinityPeers(pod: Pod, term: PodAffinityTerm, namespacesBy: Nam
 }
 
 export function spreadPeers(pod: Pod, { labelSelector: wanted, matchLabelKeys = [] }: TopologySpreadConstraint): Peers {
-  const labels = pod.metadata.labels ?? {};
-  const shared = matchLabelKeys.flatMap((key) => {
-    const value = labels[key];
-    return value === undefined ? [] : [{ key, operator: 'In' as const, values: [value] }];
-  });
-  const more =
-    wanted === undefined ? undefined : { ...wanted, matchExpressions: [...(wanted.matchExpressions ?? []), ...shared] };
-  return peers(new Set([pod.metadata.namespace ?? '']), more, false);
+  const shared = valuesAs('In', matchLabelKeys, pod.metadata.labels ?? {});
+  return peers(new Set([pod.metadata.namespace ?? '']), wanted && narrowed(wanted, shared), false);
 }
+
+type Requirement = NonNullable<LabelSelector['matchExpressions']>[number];
+
+/** Keys that the pod does not have ask for nothing. */
+const valuesAs = (operator: 'In' | 'NotIn', keys: readonly string[], labels: Readonly<Record<string, string>>) =>
+  keys.flatMap((key): Requirement[] => {
+    const value = labels[key];
+    return value === undefined ? [] : [{ key, operator, values: [value] }];
+  });
+
+const narrowed = (selector: LabelSelector, more: readonly Requirement[]): LabelSelector => ({
+  ...selector,
+  matchExpressions: [...(selector.matchExpressions ?? []), ...more],
+});
 
 function peers(namespaces: Peers['namespaces'], selector: LabelSelector | undefined, withTerminating: boolean): Peers {
   const where = namespaces === 'all' ? 'all' : [...namespaces].sort();

@@ -1,7 +1,7 @@
 import type { Node } from '../../api/core/node.ts';
 import type { Pod, PodAffinityTerm } from '../../api/core/pod.ts';
 import type { Cluster } from './cluster.ts';
-import { affinityPeers, arePeers } from './peers.ts';
+import { affinityPeers, arePeers, type Peers, termOf } from './peers.ts';
 
 export const NO_COMPANY = "node(s) didn't match pod affinity rules";
 export const UNWANTED_COMPANY = "node(s) didn't match pod anti-affinity rules";
@@ -19,7 +19,7 @@ export function companyRules(pod: Pod, cluster: Cluster): (node: Node) => string
   // The first of a group that wants to be together has nobody to join.
   const isFirst =
     company.every(({ values }) => values.size === 0) &&
-    needed.every((term) => arePeers(affinityPeers(pod, term, cluster.namespacesBy), pod));
+    needed.every((term) => arePeers(meant(pod, term, cluster), pod));
   const avoided = unwanted.map((term) => places(pod, term, cluster));
 
   return ({ metadata: { labels = {} } }) => {
@@ -49,19 +49,22 @@ export function companyWishes(pod: Pod, cluster: Cluster): (node: Node) => numbe
     );
 }
 
+const meant = (pod: Pod, term: PodAffinityTerm, cluster: Cluster): Peers =>
+  affinityPeers(pod, termOf(pod, term), cluster.namespacesBy);
+
 interface Places {
   readonly topologyKey: string;
   readonly values: ReadonlySet<string>;
 }
 
 function places(pod: Pod, term: PodAffinityTerm, cluster: Cluster): Places {
-  const tally = cluster.tally(affinityPeers(pod, term, cluster.namespacesBy));
+  const tally = cluster.tally(meant(pod, term, cluster));
   return { topologyKey: term.topologyKey, values: valuesOf(cluster, term.topologyKey, tally.keys()) };
 }
 
 function crowds(pod: Pod, term: PodAffinityTerm, cluster: Cluster): Map<string, number> {
   const found = new Map<string, number>();
-  for (const [name, count] of cluster.tally(affinityPeers(pod, term, cluster.namespacesBy))) {
+  for (const [name, count] of cluster.tally(meant(pod, term, cluster))) {
     const value = cluster.node(name)?.node?.metadata.labels?.[term.topologyKey];
     if (value !== undefined) found.set(value, (found.get(value) ?? 0) + count);
   }

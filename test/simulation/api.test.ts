@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { ApiError } from '../../src/api/status.ts';
 import { Client } from '../../src/runtime/client.ts';
 import { Unreachable } from '../../src/runtime/transport.ts';
@@ -111,5 +113,21 @@ describe('the simulated server', () => {
     await failing;
     api.start();
     assert.equal(api.objects(Net).length, 1);
+  });
+
+  it('keeps nothing of a client that was killed, so that stories can be told without end', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const killed = ((): WeakRef<object> => {
+      const transport = world().api.transport({});
+      transport.kill();
+      void new Client({ transport, fieldManager: 'killed' }).list(Net);
+      return new WeakRef(transport);
+    })();
+    for (let i = 0; i < 20 && killed.deref() !== undefined; i += 1) {
+      await new Promise(setImmediate);
+      collectGarbage();
+    }
+    assert.equal(killed.deref(), undefined);
   });
 });

@@ -30,6 +30,8 @@ export class SimulatedTransport implements Transport {
   readonly #streams = new Set<Stream>();
   /** May be changed while the simulation runs. */
   faults: Faults;
+  /** One for each: whoever waits for it would be kept for as long as it is. */
+  readonly #never = new Promise<never>(() => {});
   #cut = false;
   #dead = false;
   #outages = 0;
@@ -73,7 +75,7 @@ export class SimulatedTransport implements Transport {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
     // Who gives up waiting does not call back a write that is on its way.
     const follow = request.method === 'GET' ? signal : undefined;
-    if (this.#dead) return orAborted(NEVER, signal);
+    if (this.#dead) return orAborted(this.#never, signal);
     const answer = orAborted(this.#exchange(request, follow), signal);
     if (request.method !== 'GET') this.#countWrite();
     return answer;
@@ -81,7 +83,7 @@ export class SimulatedTransport implements Transport {
 
   async *stream(request: ApiRequest): AsyncGenerator<JsonObject, void, undefined> {
     const { signal } = request;
-    if (this.#dead) await orAborted(NEVER, signal).catch(() => {});
+    if (this.#dead) await orAborted(this.#never, signal).catch(() => {});
     const outages = this.#outages + this.#api.outages;
     try {
       await this.#travel(signal);
@@ -117,7 +119,7 @@ export class SimulatedTransport implements Transport {
     this.#mayFail(request, this.faults.lostRequest, outages);
     const answer = this.#refused() ?? (await this.#api.answer(sent, this.#name));
     await this.#travel(signal);
-    if (this.#dead) return NEVER;
+    if (this.#dead) return this.#never;
     this.#mayFail(request, this.faults.lostAnswer, outages);
     return this.#doubted(request) ?? answer;
   }
@@ -161,8 +163,6 @@ export class SimulatedTransport implements Transport {
 
 /** The longest that a request is under way, in milliseconds. */
 const LATEST = 60_000;
-
-const NEVER = new Promise<never>(() => {});
 
 const refusing = ({ code, status }: ApiError): ApiResponse => ({
   status: code,

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isNetworkNamespace, networkNamespacePath } from '../../linux/network-namespace.ts';
+import { removeTreeNow } from '../../linux/remove-tree.ts';
 import { type LabFaults, NO_FAULTS } from '../faults.ts';
 import type { LabPlan } from '../plan/lab-plan.ts';
 import { LABS, LabPlaces } from './places.ts';
@@ -60,7 +61,7 @@ export function readRecords(): LabRecord[] {
 export function forgetLab(lab: string): void {
   const places = new LabPlaces(lab);
   rmSync(places.run, { recursive: true, force: true });
-  rmSync(places.state, { recursive: true, force: true });
+  removeTreeNow(places.state);
 }
 
 /** Written by us alone, as a whole: what is there is as we wrote it. */

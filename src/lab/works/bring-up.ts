@@ -1,6 +1,7 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { enrol } from '../../agent/enrol.ts';
 import { kernelFeatures } from '../../linux/kernel-features.ts';
+import { removeTreeNow } from '../../linux/remove-tree.ts';
 import type { System } from '../../runtime/clock.ts';
 import type { LabDocument } from '../document/lab-document.ts';
 import { readLabDocument } from '../document/read-document.ts';
@@ -108,7 +109,7 @@ async function removeChanged(before: LabRecord, after: LabPlan, { api, system, s
     for (const host of goneNodes(before.plan, after)) await withdrawNode(api.client, name, host);
     for (const { host, taints } of goneTaints(before.plan, after)) await removeTaints(api.client, host.name, taints);
   }
-  for (const host of gone) rmSync(new LabPlaces(name).host(host.name).state, { recursive: true, force: true });
+  for (const host of gone) removeTreeNow(new LabPlaces(name).host(host.name).state);
 }
 
 function sayChanges({ hosts, links }: Changes, gone: readonly PlannedHost[], say: (sentence: string) => void): void {

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { removeTree } from '../../linux/remove-tree.ts';
 import { unmountAll } from '../../linux/tmpfs.ts';
 import { Places } from './places.ts';
 
@@ -14,7 +14,7 @@ const UID = /^[A-Za-z0-9][A-Za-z0-9-]*$/;
 /** Removes what a pod had on this host, mounts first: what they show is not ours to remove. */
 export async function removeFolder(folder: string): Promise<void> {
   unmountAll(folder);
-  await rm(folder, { recursive: true, force: true });
+  await removeTree(folder);
 }
 
 /** None where there is no such folder. */

@@ -341,6 +341,32 @@ describe('what goes wrong in a pod', needsRoot, () => {
     assert.deepEqual([exitCode, reason], [137, 'OOMKilled']);
   });
 
+  test('is gone when it is deleted, however deep the folders are that it has made', async (t) => {
+    const host = await RealHost.start(t);
+    const dig =
+      'for my $d ("/v", "/tmp") { chdir $d; for (1..200) { mkdir "d" x 60; chdir "d" x 60 or die } } print "dug\\n"';
+    await host.pod(
+      'deep',
+      [
+        {
+          name: 'main',
+          image: 'host',
+          command: ['perl', '-e', dig],
+          volumeMounts: [{ name: 'v', mountPath: '/v' }],
+        },
+      ],
+      { restartPolicy: 'Never', volumes: [{ name: 'v', emptyDir: {} }] },
+    );
+    assert.equal(host.log(await host.finished('deep')), 'dug\n');
+    await host.delete('deep');
+    const { stateDirectory } = host.machine;
+    const folders = [path.join(stateDirectory, 'pods'), path.join(stateDirectory, 'containers')];
+    await eventually(
+      async () => folders.flatMap((folder) => readdirSync(folder)),
+      (left) => left.length === 0,
+    );
+  });
+
   test('stays inside: links, dots and odd names in volumes lead nowhere', async (t) => {
     const host = await RealHost.start(t);
     const shared = path.join(host.machine.folder, 'shared');

@@ -1,5 +1,4 @@
 import { closeSync, mkdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { constants } from 'node:os';
 import path from 'node:path';
 import { CallList } from '../../../linux/call-list.ts';
@@ -8,6 +7,7 @@ import { type Ended, FIRST_DESCRIPTOR, type Launched, launch } from '../../../li
 import { CLOSE_ON_EXECUTE, CURRENT } from '../../../linux/mount-calls.ts';
 import { namespaceFlags } from '../../../linux/namespaces.ts';
 import { setDispensability } from '../../../linux/out-of-memory.ts';
+import { removeTree } from '../../../linux/remove-tree.ts';
 import { makeTerminals } from '../../../linux/terminal.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { type ContainerSpec, type ContainerState, StartError } from '../runtime.ts';
@@ -206,7 +206,7 @@ export class Container {
   }
 
   #removeLayer(): Promise<void> {
-    return rm(this.#folder, { recursive: true, force: true });
+    return removeTree(this.#folder);
   }
 }
 

@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync } from 'node:fs';
-import { rm, rmdir } from 'node:fs/promises';
+import { rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Cgroups } from '../../../linux/cgroups.ts';
+import { removeTree } from '../../../linux/remove-tree.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import {
   type ContainerSpec,
@@ -49,7 +50,7 @@ export class Containers {
       if (name === SUPERVISOR) continue;
       await endGroup(cgroups, `${group}/${name}`, clock);
     }
-    for (const name of readdirSync(layers)) await rm(path.join(layers, name), { recursive: true, force: true });
+    for (const name of readdirSync(layers)) await removeTree(path.join(layers, name));
   }
 
   list(): { sandboxes: SandboxState[]; containers: ContainerState[] } {

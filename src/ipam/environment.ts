@@ -163,6 +163,7 @@ export class Environments {
       return false;
     const said = Object.values(reservation.spec.reservation).map(({ address }) => address);
     const held = this.of(namespace).space.heldBy(uid);
+    // As we spell them: another spelling is put right.
     return said.length === held.length && held.every(({ address }) => said.includes(address.toString()));
   }
 }

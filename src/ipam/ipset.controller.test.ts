@@ -536,6 +536,28 @@ describe('what was there before', () => {
     await lab.stop();
   });
 
+  it('an address is the same however a Reservation spells it', async () => {
+    const lab = new Lab();
+    await lab.netConfig(network({ subnets: [subnet(), subnet6] }));
+    await lab.create('first');
+    await lab.start();
+    await lab.stop();
+    await lab.create('old', { ...any, subnetName: 'subnet6' }, any);
+    const { uid } = lab.find('old').metadata;
+    const entry = { network: 'Storage', subnet: 'subnet1', address: '172.18.0.10' };
+    const spelled = { network: 'Storage', subnet: 'subnet6', address: 'FD00:18:0::0010' };
+    await lab.world.client.create(Reservation, {
+      metadata: { name: 'old', namespace: NAMESPACE },
+      spec: { ipSetRef: { uid }, reservation: { Storage: spelled, 'Storage.subnet1': entry } },
+    });
+    const status = { observedGeneration: 1, reservations: [entry, spelled] };
+    await lab.world.client.updateStatus(IPSet, { ...lab.find('old'), status });
+    await lab.start();
+    assert.match(lab.state('old'), /^False: Reservation error occured 172\.18\.0\.10 already reserved by IPSet first/);
+    assert.equal(lab.find('old').status?.reservation, 'fd00:18::10');
+    await lab.stop();
+  });
+
   it('an IPSet keeps its address when its Reservation is made to say what another one has, and puts that right', async () => {
     const lab = await running(network());
     await lab.ipSet('a');

@@ -1,3 +1,4 @@
+import { Address } from '../api/address.ts';
 import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import { sameName } from '../api/network.openstack.org/shapes.ts';
@@ -8,7 +9,7 @@ import { refOf } from '../runtime/ref.ts';
 import type { Allotment } from './allocator.ts';
 import type { Environment } from './environment.ts';
 import { requireLoss } from './on-record.ts';
-import { FINALIZERS, isFor, isWritten, reservationFor } from './reservation.ts';
+import { addressesIn, FINALIZERS, isFor, isWritten, reservationFor } from './reservation.ts';
 
 /** What has been decided about an IPSet. */
 export interface Decided extends Pick<Allotment, 'reserved' | 'undecided' | 'surplus'> {
@@ -59,10 +60,10 @@ export async function requireThatLost({ ipSet, reserved }: Decided, client: Clie
   const { name, namespace } = ipSet.metadata;
   const found = await client.get(Reservation, name, namespace);
   if (found === undefined || !isFor(found, ipSet)) return;
-  const seen = new Set(reserved.map(({ address }) => address.toString()));
   const lost = Object.values(found.spec.reservation).filter(
-    ({ address, network }) =>
-      !seen.has(address) && ipSet.spec.networks.some((request) => sameName(request.name, network)),
+    (entry) =>
+      !reserved.some(({ address }) => Address.parse(entry.address)?.equals(address)) &&
+      ipSet.spec.networks.some((request) => sameName(request.name, entry.network)),
   );
   const kept = reserved.filter(({ subnet }) => lost.some(({ network }) => sameName(network, subnet.network.name)));
   const loss = { promised: lost.map(({ address }) => address), kept: kept.map(({ address }) => address) };
@@ -83,7 +84,7 @@ export async function releaseSurplus(
   ]);
   const { uid, generation } = ipSet.metadata;
   if (newest?.metadata.uid !== uid || newest.metadata.generation !== generation) return;
-  const named = new Set(Object.values(reservation?.spec.reservation ?? {}).map(({ address }) => address));
+  const named = reservation === undefined ? new Set() : addressesIn(reservation);
   await ledger.release(
     space,
     surplus.filter(({ address }) => !named.has(address.toString())),

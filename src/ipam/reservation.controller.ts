@@ -10,7 +10,7 @@ import { done } from '../runtime/outcome.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { UNDERLAY } from './environment.ts';
 import { importReservations } from './import.ts';
-import { FINALIZERS, isFor } from './reservation.ts';
+import { addressesIn, FINALIZERS, isFor } from './reservation.ts';
 
 /**
  * Looks after Reservations without an IPSet: what they reserve is nobody else's as long as they are there, and one that is
@@ -51,9 +51,9 @@ export const reservations = ({ coolDown }: { coolDown: number }): Controller => 
 });
 
 /** What the Reservation held itself before it had an IPSet, and what that one did not take over. */
-function leftovers({ metadata, spec }: Reservation, space: Space): Holding[] {
-  const said = new Set(Object.values(spec.reservation).map(({ address }) => address));
-  return space.heldBy(metadata.uid).filter(({ address }) => !said.has(address.toString()));
+function leftovers(reservation: Reservation, space: Space): Holding[] {
+  const said = addressesIn(reservation);
+  return space.heldBy(reservation.metadata.uid).filter(({ address }) => !said.has(address.toString()));
 }
 
 /** Otherwise a newer one is on its way to us, and it counts. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Address } from '../api/address.ts';
+import { Address } from '../api/address.ts';
 import { apiVersionOf } from '../api/kind.ts';
 import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
 import type { Reservation, ReservationEntry } from '../api/network.openstack.org/reservation.ts';
@@ -17,6 +17,10 @@ export const FINALIZERS: readonly string[] = [FINALIZER.name, ...FINALIZER.forme
 export function isFor({ spec, metadata }: Reservation, { metadata: { uid } }: IPSet): boolean {
   return spec.ipSetRef.uid === uid || (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
 }
+
+/** The addresses that a Reservation names, as we write them: others may spell them otherwise. */
+export const addressesIn = ({ spec }: Reservation): Set<string> =>
+  new Set(Object.values(spec.reservation).flatMap(({ address }) => Address.parse(address)?.toString() ?? []));
 
 /** An address that an IPSet has, and where. */
 export interface Reserved {

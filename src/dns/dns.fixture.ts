@@ -27,18 +27,21 @@ export class Lab {
     ],
     level: 'error',
   });
-  readonly #manager = new Manager({
-    transport: this.world.api.transport(noFaults),
-    controllers: dnsControllers(),
-    system: this.world.clock,
-    log: this.world.log,
-    fieldManager: 'netloom',
-    instance: 'lab',
-    freeze: true,
-  });
+  readonly #managers: Manager[] = [];
 
+  /** Once more, and there are two who do not know of each other. */
   async start(): Promise<void> {
-    this.#manager.start();
+    const manager = new Manager({
+      transport: this.world.api.transport(noFaults),
+      controllers: dnsControllers(),
+      system: this.world.clock,
+      log: this.world.log,
+      fieldManager: 'netloom',
+      instance: `lab-${this.#managers.length}`,
+      freeze: true,
+    });
+    this.#managers.push(manager);
+    manager.start();
     await this.settle();
   }
 
@@ -47,7 +50,7 @@ export class Lab {
   }
 
   async stop(): Promise<void> {
-    await this.world.clock.run(this.#manager.stop({ within: 1_000 }));
+    for (const manager of this.#managers) await this.world.clock.run(manager.stop({ within: 1_000 }));
   }
 
   async dnsMasq(name: string, spec: Partial<DNSMasq['spec']> = {}): Promise<DNSMasq> {

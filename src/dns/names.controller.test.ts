@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Deployment } from '../api/apps/workloads.ts';
+import { ConfigMap } from '../api/core/config.ts';
 import { Service } from '../api/core/service.ts';
+import type { JsonObject } from '../api/json.ts';
+import type { Kind } from '../api/kind.ts';
 import { DNSData } from '../api/network.openstack.org/dnsdata.ts';
 import { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
 import { IPSet, type ReservedAddress } from '../api/network.openstack.org/ipset.ts';
@@ -89,6 +93,48 @@ describe('names of Services', () => {
       await lab.settle();
       assert.deepEqual(hostsIn(lab, 'dns-svc'), [{ ip: '172.17.0.9', hostnames: ['nova-internal.openstack.svc'] }]);
     }
+    await lab.stop();
+  });
+
+  it('go with the annotation and with the type, and stand for every address of a Service', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.dnsMasq('dns');
+    const ref = { namespace: NAMESPACE, name: 'nova' };
+    await service(lab, 'nova', 'nova-internal.openstack.svc', '172.17.0.9');
+    const ingress = [{ ip: 'FD00::0009' }, { ip: '172.17.0.9' }, { hostname: 'elsewhere' }];
+    await lab.world.client.patch(Service, ref, { merge: { status: { loadBalancer: { ingress } } } }, 'status');
+    const hosts = ['172.17.0.9', 'fd00::9'].map((ip) => ({ ip, hostnames: ['nova-internal.openstack.svc'] }));
+    const change = async (merge: JsonObject): Promise<unknown> => {
+      await lab.world.client.patch(Service, ref, { merge });
+      await lab.settle();
+      return hostsIn(lab, 'dns-svc') ?? [];
+    };
+    const annotation = 'dnsmasq.network.openstack.org/hostname';
+    assert.deepEqual(await change({}), hosts);
+    assert.deepEqual(await change({ spec: { type: 'ClusterIP' } }), []);
+    assert.deepEqual(await change({ spec: { type: 'LoadBalancer' } }), hosts);
+    assert.deepEqual(await change({ metadata: { annotations: { [annotation]: null } } }), []);
+    await lab.stop();
+  });
+
+  it('are written once by two who do not know of each other', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.start();
+    await lab.dnsMasq('dns');
+    await lab.dnsData('hosts', [{ ip: '10.0.0.1', hostnames: ['a.example.com', 'no name'] }]);
+    await service(lab, 'nova', 'nova-internal.openstack.svc', '172.17.0.9');
+    await ipSet(lab, 'a', [reservation()]);
+    await lab.settle();
+    const versions = () =>
+      [DNSMasq, DNSData, ConfigMap, Service, Deployment].flatMap((kind: Kind) =>
+        lab.all(kind).map(({ metadata }) => `${kind.kind} ${metadata.name} ${metadata.resourceVersion}`),
+      );
+    const before = versions();
+    await lab.world.clock.advance(10 * 60_000);
+    assert.deepEqual(versions(), before);
+    assert.ok(before.some((each) => each.startsWith('ConfigMap dns-ipsets ')));
     await lab.stop();
   });
 

@@ -105,10 +105,11 @@ function fullness({ subnets, nearlyFull }: NetConfigFacts): Statement[] {
   const full = own.filter(({ free }) => free === 0n);
   const near = own.filter(({ held, cooling, total }) => held + cooling >= Math.ceil(Number(total) * nearlyFull));
   const say = (type: string, which: readonly Fullness[], otherwise: string): Statement => {
-    const texts = which.map(
-      ({ subnet: { network, definition }, held, cooling, total }) =>
-        `${held} of ${total} addresses of network ${network.name}/${definition.name} are held${cooling === 0 ? '' : ` and ${cooling} cool down`}`,
-    );
+    const texts = which.map(({ subnet: { network, definition }, held, cooling, total }) => {
+      const where = `network ${network.name}/${definition.name}`;
+      if (total === 0n) return `no address of ${where} is given unasked`;
+      return `${held} of ${total} addresses of ${where} are held${cooling === 0 ? '' : ` and ${cooling} cool down`}`;
+    });
     if (texts.length === 0) return { type, status: 'False', reason: 'Room', message: otherwise };
     return {
       type,

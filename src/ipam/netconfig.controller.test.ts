@@ -156,6 +156,20 @@ describe('a NetConfig', () => {
     await lab.stop();
   });
 
+  it('is full from the start where all of a range is for nobody who does not ask for it', async () => {
+    const lab = new Lab();
+    const onlyGateway = subnet({
+      gateway: '172.18.0.10',
+      allocationRanges: [{ start: '172.18.0.10', end: '172.18.0.10' }],
+    });
+    await lab.netConfig([network({ subnets: [onlyGateway] })]);
+    assert.equal(
+      lab.conditions()['Full'],
+      'True: no address of network Storage/subnet1 is given unasked; extend the allocation ranges, or delete IPSets',
+    );
+    await lab.stop();
+  });
+
   it('is as full of addresses that cool down as of those that are held', async () => {
     const lab = new Lab({ coolDown: 600_000 });
     await lab.netConfig([smallNetwork('172.18.0.14')]);

@@ -192,6 +192,21 @@ test('a full range with exclusions: one of them could go', () => {
   assert.equal(remedies[1], 'take 172.17.0.12 out of excludeAddresses of subnet subnet1 in NetConfig netconfig');
 });
 
+test('a subnet of one address, and one that gives none, are full in words that fit', () => {
+  const range = (end: string, excludeAddresses: string[] = []) => [
+    netConfig(subnet({ allocationRanges: [{ start: '172.17.0.10', end }], excludeAddresses })),
+  ];
+  const blocks = [block({ '172.17.0.10': 'a' })];
+  assert.equal(
+    only(ipSet('compute-0'), { netConfigs: range('172.17.0.10'), blocks }).says,
+    `${WHERE} is full: the one address of 172.17.0.10 is held`,
+  );
+  assert.equal(
+    only(ipSet('compute-0'), { netConfigs: range('172.17.0.10', ['172.17.0.10']) }).says,
+    `${WHERE} has nothing to give: all of 172.17.0.10 is excluded or not given unasked`,
+  );
+});
+
 test('a subnet that is full altogether: only another one makes room', () => {
   const cidr = '172.17.0.8/30';
   const netConfigs = [netConfig(subnet({ cidr, allocationRanges: [{ start: '172.17.0.9', end: '172.17.0.10' }] }))];

@@ -183,13 +183,15 @@ function anyAddress(subnet: Subnet, netConfig: NetConfig, facts: AskerFacts): Fi
     ...poolsWithin(subnet, facts.keptOut).map((text) => note(about, text)),
     ...queueBefore(subnet, facts),
   ];
+  if (total === 0n) {
+    const says = `${where} has nothing to give: all of ${subnet.pool} is excluded or not given unasked`;
+    return problem(about, says, { because, remedies });
+  }
   const but =
     withheld === 0n ? '' : `; ${withheld} more ${withheld === 1n ? 'is' : 'are'} excluded or not given unasked`;
   const some = cooling.length === 0 ? '' : ` or cool down (${cooling.length}, the first until ${cooling[0]})`;
-  return problem(about, `${where} is full: all ${total} addresses of ${subnet.pool} are held${some}${but}`, {
-    because,
-    remedies,
-  });
+  const all = total === 1n ? `the one address of ${subnet.pool} is` : `all ${total} addresses of ${subnet.pool} are`;
+  return problem(about, `${where} is full: ${all} held${some}${but}`, { because, remedies });
 }
 
 /** What of its ranges is for Services. */

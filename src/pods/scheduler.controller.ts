@@ -22,12 +22,12 @@ export const DEFAULT_SCHEDULER = 'default-scheduler';
  * something changes that kept it out.
  */
 export const scheduler = (): Controller => ({
-  name: 'scheduler',
+  name: DEFAULT_SCHEDULER,
   start(host) {
     const waiting = new Waiting();
     const cluster = follow(host, waiting);
     return controller({
-      name: 'scheduler',
+      name: DEFAULT_SCHEDULER,
       for: Pod,
       watches: [
         { kind: Node, wakes: () => waiting.takeWoken() },

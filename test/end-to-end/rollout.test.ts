@@ -50,6 +50,10 @@ describe('rollouts under kubectl', { concurrency: 4 }, () => {
     assert.match(status, /deployment "new" successfully rolled out\n$/);
     assert.equal(wait, 'deployment.apps/new condition met\n');
     assert.match(await cluster.ok('get deployment new'), /^new +3\/3 +3 +3 /m);
+    assert.match(
+      await cluster.ok('describe deployment new'),
+      /ScalingReplicaSet +\d+s +deployment-controller +Scaled up replica set new-\w+ from 0 to 3/,
+    );
   });
 
   test('drain takes no more pods at a time than a disruption budget allows, and comes to its end', async () => {
@@ -172,6 +176,10 @@ describe('rollouts under kubectl', { concurrency: 4 }, () => {
     await cluster.ok('apply -f -', set);
     const rolled = /(statefulset rolling update complete|partitioned roll out complete)/;
     assert.match(await cluster.ok('rollout status statefulset/db --timeout=30s'), rolled);
+    assert.match(
+      await cluster.ok('describe statefulset db'),
+      /SuccessfulCreate +\d+s +statefulset-controller +create Pod db-2 in StatefulSet db successful/,
+    );
     await cluster.ok('set image statefulset/db main=web:2');
     assert.match(await cluster.ok('rollout status statefulset/db --timeout=60s'), rolled);
     const pods = ['get', 'pods', '-l', 'app=db', '--sort-by=.metadata.name', '-o'];

@@ -16,13 +16,13 @@ const QUARANTINE = 10_000;
 
 /** Sees to pods whose node is lost, tainted or gone. */
 export const evictions = (): Controller => ({
-  name: 'evictions',
+  name: 'taint-eviction-controller',
   start(host) {
     const changed = follow(host);
     /** Node → since when, on our clock, it is not there. */
     const missing = new Map<string, number>();
     return controller({
-      name: 'evictions',
+      name: 'taint-eviction-controller',
       for: Pod,
       watches: [
         {

@@ -39,11 +39,11 @@ const ENDS = 5_000;
 
 /** Replaces pods step by step when what they should be changes, and remembers what they were. */
 export const deployments = (): Controller => ({
-  name: 'deployments',
+  name: 'deployment-controller',
   start(host) {
     const unheard = new Unheard(host.informers.of(ReplicaSet), host.system);
     return controller({
-      name: 'deployments',
+      name: 'deployment-controller',
       for: Deployment,
       owns: [ReplicaSet],
       watches: [

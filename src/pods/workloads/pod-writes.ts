@@ -1,4 +1,4 @@
-import type { PodTemplate } from '../../api/apps/workloads.ts';
+import { type PodTemplate, StatefulSet } from '../../api/apps/workloads.ts';
 import { Pod } from '../../api/core/pod.ts';
 import type { ApiObject } from '../../api/object.ts';
 import { ApiError } from '../../api/status.ts';
@@ -79,7 +79,7 @@ export async function makePod(
   unheard.expectNew(uid, { namespace, name });
   try {
     await client.create(Pod, podOf(owner, template, name));
-    events.normal(owner, 'SuccessfulCreate', `Created pod: ${name}`);
+    events.normal(owner, 'SuccessfulCreate', success(owner, 'create', name));
     return undefined;
   } catch (error) {
     if (error instanceof ApiError && error.reason === 'AlreadyExists') {
@@ -91,7 +91,7 @@ export async function makePod(
     }
     unheard.forget(uid, { namespace, name });
     if (isRefusal(error) && !isForEndOfNamespace(error)) {
-      events.warning(owner, 'FailedCreate', `Error creating: ${error.message}`);
+      events.warning(owner, 'FailedCreate', failure(owner, 'create', name, error));
     }
     return asError(error);
   }
@@ -113,16 +113,27 @@ export async function deletePod(
   try {
     const wasThere = await client.delete(Pod, refOf(pod), { uid });
     if (!wasThere) unheard.check(owner.metadata.uid, refOf(pod));
-    if (wasThere) events.normal(owner, 'SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`);
+    if (wasThere) events.normal(owner, 'SuccessfulDelete', success(owner, 'delete', pod.metadata.name));
     return undefined;
   } catch (error) {
     // Another pod has the name by now: this one is gone.
     if (error instanceof ApiError && error.code === 409) return undefined;
     unheard.failed(owner.metadata.uid, refOf(pod), error);
-    if (isRefusal(error)) events.warning(owner, 'FailedDelete', `Error deleting: ${error.message}`);
+    if (isRefusal(error)) events.warning(owner, 'FailedDelete', failure(owner, 'delete', pod.metadata.name, error));
     return asError(error);
   }
 }
+
+/** Kubernetes tells the same of a StatefulSet in other words than of a ReplicaSet. */
+const success = (owner: ApiObject, verb: 'create' | 'delete', pod: string): string =>
+  owner.kind === StatefulSet.kind
+    ? `${verb} Pod ${pod} in StatefulSet ${owner.metadata.name} successful`
+    : `${verb === 'create' ? 'Created' : 'Deleted'} pod: ${pod}`;
+
+const failure = (owner: ApiObject, verb: 'create' | 'delete', pod: string, { message }: Error): string =>
+  owner.kind === StatefulSet.kind
+    ? `${verb} Pod ${pod} in StatefulSet ${owner.metadata.name} failed error: ${message}`
+    : `Error ${verb === 'create' ? 'creating' : 'deleting'}: ${message}`;
 
 const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.code >= 400 && error.code < 500 && error.code !== 429;

@@ -20,12 +20,12 @@ const NEWS = 5_000;
 
 /** Keeps as many pods of one kind as somebody wants. */
 export const replicaSets = (): Controller => ({
-  name: 'replica-sets',
+  name: 'replicaset-controller',
   start(host) {
     const unheard = new Unheard(host.informers.of(Pod), host.system);
     const spare = new SpareNames();
     return controller({
-      name: 'replica-sets',
+      name: 'replicaset-controller',
       for: ReplicaSet,
       owns: [Pod],
       watches: [{ kind: Pod, wakes: (pod, caches) => suitors(pod, ReplicaSet, setsBySelector, caches) }],

@@ -29,11 +29,11 @@ const STUCK = 30_000;
 
 /** Keeps pods that have names for life, and makes and ends them in order. */
 export const statefulSets = (): Controller => ({
-  name: 'stateful-sets',
+  name: 'statefulset-controller',
   start(host) {
     const unheard = new Unheard(host.informers.of(Pod), host.system);
     return controller({
-      name: 'stateful-sets',
+      name: 'statefulset-controller',
       for: StatefulSet,
       owns: [Pod, ControllerRevision],
       watches: [

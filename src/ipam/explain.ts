@@ -16,6 +16,9 @@ export function explain(outcome: Exclude<Outcome, { is: 'held' }>, { network, de
       if (pool.ranges.length === 0) {
         return `no ip address could be created in ${where}: it has no allocationRanges; add one, or ask for a certain address`;
       }
+      if (pool.capacity === 0n) {
+        return `no ip address could be created in ${where}: nothing of ${pool} is given unasked, as it is excluded, or for routers or Services; extend the allocationRanges, or ask for a certain address`;
+      }
       return `no ip address could be created in ${where}: none of ${pool} is left; who waits longest gets the next one, when one there is given back or an allocation range grows`;
     case 'unknown':
       return `the address in ${where} could not be recorded: ${outcome.error.message}`;

@@ -340,6 +340,20 @@ describe('when a subnet is full', () => {
     await lab.stop();
   });
 
+  it('because all of it is excluded or kept for routers, it says that, and does not promise the next one', async () => {
+    const allocationRanges = [{ start: '172.18.0.10', end: '172.18.0.11' }];
+    const definition = { allocationRanges, gateway: '172.18.0.10', excludeAddresses: ['172.18.0.11'] };
+    const lab = await running(network({ subnets: [subnet(definition)] }));
+    await lab.ipSet('a');
+    assert.equal(
+      lab.state('a'),
+      'False: Reservation error occured no ip address could be created in network Storage subnet subnet1: nothing of 172.18.0.10-172.18.0.11 is given unasked, as it is excluded, or for routers or Services; extend the allocationRanges, or ask for a certain address',
+    );
+    await lab.netConfig(network({ subnets: [subnet({ ...definition, excludeAddresses: [] })] }));
+    assert.equal(lab.state('a'), '172.18.0.11');
+    await lab.stop();
+  });
+
   it('whoever waits longest is served when an address is freed, and nobody else is touched', async () => {
     const lab = await running(smallNetwork('172.18.0.11'));
     for (const name of ['a', 'b', 'c', 'd', 'e']) await lab.ipSet(name);

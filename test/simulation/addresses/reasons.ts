@@ -93,7 +93,10 @@ interface Reason {
 
 /** Everything that may be said in the end, when nobody is on his way out and nothing cools down. */
 const REASONS: readonly Reason[] = [
-  { pattern: /in network (\S+) subnet (\S+): none of/g, fault: (reasons, ...where) => reasons.isFull(...where) },
+  {
+    pattern: /in network (\S+) subnet (\S+): (?:none|nothing) of/g,
+    fault: (reasons, ...where) => reasons.isFull(...where),
+  },
   { pattern: /(\S+) already reserved by (\S+) ([^;\s]+);/g, fault: (reasons, ...where) => reasons.isHeld(...where) },
   { pattern: /FixedIP (\S+) is in ExcludeAddresses/g, fault: (reasons, ...where) => reasons.isExcluded(...where) },
 ];

@@ -108,7 +108,10 @@ export function blockFindings({ block, holders }: BlockFacts): Finding[] {
   const names = gone.slice(0, MOST_SHOWN).map(({ address, holder }) => `${address} of ${holder.kind} ${holder.name}`);
   const more = gone.length > names.length ? ', …' : '';
   return [
-    note(about, `${held.length} of the 256 addresses of ${prefix} are held${cool} (netloom who ${prefix})`),
+    note(
+      about,
+      `${held.length} of the 256 addresses of ${prefix} ${held.length === 1 ? 'is' : 'are'} held${cool} (netloom who ${prefix})`,
+    ),
     ...(gone.length === 0
       ? []
       : [

@@ -66,14 +66,19 @@ export const holderText = ({ kind, name, namespace }: HolderName): string =>
 
 function whoHolds(question: Question, holders: readonly Holder[], kind: string | undefined): string {
   // An address of a Service is on record among those of Services, and again among those of hosts where it is one of theirs.
-  const count = new Set(holders.map(({ address }) => address)).size;
+  const countBy = (one: (holder: Holder) => string) => new Set(holders.map(one)).size;
   switch (question.is) {
     case 'address':
       return `${question.address} is held by ${[...new Set(holders.map(({ holder }) => holderText(holder)))].join(', and by ')}`;
-    case 'prefix':
+    case 'prefix': {
+      const count = countBy(({ address }) => address);
       return `${countOf(count)} of ${question.prefix} ${count <= 1 ? 'is' : 'are'} held`;
-    case 'name':
+    }
+    case 'name': {
+      // In two namespaces the same address is two.
+      const count = countBy(({ address, holder }) => `${address} ${holder.namespace}`);
       return `${kind === undefined ? '' : `${kind} `}${question.name} holds ${countOf(count)}`;
+    }
   }
 }
 

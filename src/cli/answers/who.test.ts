@@ -100,6 +100,18 @@ test('who shares an address has it too', () => {
   assert.deepEqual(addresses('placement', [vip()], { namespace: 'other' }), ['172.17.0.80']);
 });
 
+test('the same address in two namespaces is two, and the address of a Service one wherever it is on record', () => {
+  const other = block({ '172.17.0.9': 'compute-0' });
+  other.metadata.namespace = 'other';
+  const says = (word: string, blocks: AddressBlock[]) =>
+    whoAnswer({ question: questionOf(word), scope: {}, holders: found(word, blocks) }).says;
+  assert.equal(says('compute-0', [BLOCK, other]), 'compute-0 holds 3 addresses');
+  assert.equal(says('172.17.0.8/29', [BLOCK, other]), '2 addresses of 172.17.0.8/29 are held');
+  const among = vip();
+  among.spec.space = 'underlay';
+  assert.equal(says('keystone', [vip(), among]), 'keystone holds one address');
+});
+
 test('of the address of a Service the pool is told', () => {
   const record = vip();
   record.spec.holdings = record.spec.holdings.map((holding) => ({ ...holding, network: 'vips', subnet: '' }));

@@ -31,8 +31,11 @@ describe('the name servers of a host', needsRoot, () => {
   it('are asked what is not ours, and their answers passed on as they are', async (t) => {
     servers = [await nameServer(t, '127.0.0.2')];
     const answer = await upstream.ask(QUESTION, 'udp');
-    assert.deepEqual(answer, Buffer.concat([QUESTION, Buffer.from('127.0.0.2')]));
-    assert.deepEqual(await upstream.ask(QUESTION, 'tcp'), Buffer.concat([QUESTION, Buffer.from('over TCP')]));
+    assert.deepEqual(answer, Buffer.concat([answering(QUESTION), Buffer.from('127.0.0.2')]));
+    assert.deepEqual(
+      await upstream.ask(QUESTION, 'tcp'),
+      Buffer.concat([answering(QUESTION), Buffer.from('over TCP')]),
+    );
   });
 
   it('that no route leads to are passed over', async (t) => {
@@ -48,17 +51,55 @@ describe('the name servers of a host', needsRoot, () => {
     assert.equal(await upstream.ask(QUESTION, 'tcp'), undefined);
   });
 
-  it('are not believed when the answer is to another question', async (t) => {
-    const forger = createSocket('udp4', (message, from) => {
-      const forged = Buffer.from(message);
-      forged.writeUInt16BE(message.readUInt16BE(0) ^ 1, 0);
-      forger.send(forged, from.port, from.address);
-    });
-    forger.bind(53, '127.0.0.5');
-    await once(forger, 'listening');
-    t.after(() => forger.close());
+  it('are not believed when the answer is to another question, or none', async (t) => {
+    const asked = questionFor('www.example.com', TYPES.A);
+    const forgeries: ((answer: Buffer) => unknown)[] = [
+      (answer) => answer.writeUInt16BE(answer.readUInt16BE(0) ^ 1, 0),
+      (answer) => answer.writeUInt8(answer.readUInt8(2) & 0x7f, 2),
+      (answer) => answer.write('v', 13),
+    ];
     servers = ['127.0.0.5', await nameServer(t, '127.0.0.6')];
-    assert.match(String(await upstream.ask(QUESTION, 'udp')), /127\.0\.0\.6$/);
+    for (const forge of forgeries) {
+      const forger = createSocket('udp4', (message, from) => {
+        const forged = answering(message);
+        forge(forged);
+        forger.send(forged, from.port, from.address);
+      });
+      forger.bind(53, '127.0.0.5');
+      await once(forger, 'listening');
+      const answer = await new Upstream(() => servers).ask(asked, 'udp');
+      forger.close();
+      assert.match(String(answer), /127\.0\.0\.6$/);
+    }
+  });
+
+  it('may write the question in other letters', async (t) => {
+    const server = createSocket('udp4', (message, from) => {
+      const answer = answering(message);
+      answer.write('WWW', 13);
+      server.send(answer, from.port, from.address);
+    });
+    server.bind(53, '127.0.0.10');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    servers = ['127.0.0.10'];
+    assert.match(String(await upstream.ask(questionFor('www.example.com', TYPES.A), 'udp')), /WWW/);
+  });
+
+  it('are asked after the others for a while when they were silent, so that only one question waits for them', async (t) => {
+    let heard = 0;
+    const silent = createSocket('udp4', () => {
+      heard += 1;
+    });
+    silent.bind(53, '127.0.0.11');
+    await once(silent, 'listening');
+    t.after(() => silent.close());
+    servers = ['127.0.0.11', await nameServer(t, '127.0.0.12')];
+    for (let i = 0; i < 5; i += 1) assert.match(String(await upstream.ask(QUESTION, 'udp')), /127\.0\.0\.12$/);
+    assert.equal(heard, 1);
+    servers = ['127.0.0.11'];
+    assert.equal(await upstream.ask(QUESTION, 'udp'), undefined, 'where there is no other it is asked all the same');
+    assert.equal(heard, 2);
   });
 });
 
@@ -145,15 +186,24 @@ describe('a client that means ill', needsRoot, () => {
   });
 });
 
+/** The question as it stands at the beginning of an answer. */
+function answering(message: Buffer): Buffer {
+  const answer = Buffer.from(message);
+  answer.writeUInt8(answer.readUInt8(2) | 0x80, 2);
+  return answer;
+}
+
 /** Says back what it was asked, and where. */
 async function nameServer(t: TestContext, address: string): Promise<string> {
   const udp = createSocket('udp4', (message, from) => {
-    udp.send(Buffer.concat([message, Buffer.from(address)]), from.port, from.address);
+    udp.send(Buffer.concat([answering(message), Buffer.from(address)]), from.port, from.address);
   });
   udp.bind(53, address);
   await once(udp, 'listening');
   const tcp = createServer((socket) => {
-    socket.once('data', (data) => socket.end(framed(Buffer.concat([data.subarray(2), Buffer.from('over TCP')]))));
+    socket.once('data', (data) =>
+      socket.end(framed(Buffer.concat([answering(data.subarray(2)), Buffer.from('over TCP')]))),
+    );
   });
   tcp.listen(53, address);
   await once(tcp, 'listening');

@@ -10,6 +10,8 @@ export const CODES = {
   noSuchName: 3,
   notImplemented: 4,
   refused: 5,
+  /** More than the header has room for: the rest of it stands in what says that we speak EDNS. */
+  badVersion: 16,
 } as const;
 
 export interface Question {
@@ -23,6 +25,8 @@ export interface Question {
   readonly largestAnswer: number;
   /** Whether it speaks EDNS, and wants to hear that we do. */
   readonly isExtended: boolean;
+  /** Of EDNS. There is only 0 so far. */
+  readonly version: number;
   /** The question section as it came: clients compare it, letter case and all. */
   readonly section: Buffer;
   readonly opcode: number;
@@ -80,19 +84,21 @@ export function parseQuestion(message: Buffer): Question | undefined {
 }
 
 /** What EDNS allows, within bounds; 512 without it. */
-function extensions(message: Buffer, at: number): Pick<Question, 'largestAnswer' | 'isExtended'> {
+function extensions(message: Buffer, at: number): Pick<Question, 'largestAnswer' | 'isExtended' | 'version'> {
   const isPlain = message.readUInt16BE(6) === 0 && message.readUInt16BE(8) === 0 && message.readUInt16BE(10) === 1;
   if (!isPlain || at + 11 > message.length || message[at] !== 0 || message.readUInt16BE(at + 1) !== 41) {
-    return { largestAnswer: 512, isExtended: false };
+    return { largestAnswer: 512, isExtended: false, version: 0 };
   }
-  return { largestAnswer: Math.min(Math.max(message.readUInt16BE(at + 3), 512), LARGEST), isExtended: true };
+  const largestAnswer = Math.min(Math.max(message.readUInt16BE(at + 3), 512), LARGEST);
+  return { largestAnswer, isExtended: true, version: message.readUInt8(at + 6) };
 }
 
 /** What passes everywhere in one piece. */
 const LARGEST = 1232;
 
 /** We speak EDNS, have no options, and take packets of this size. */
-const EXTENSIONS = Buffer.from([0, 0, 41, LARGEST >> 8, LARGEST & 0xff, 0, 0, 0, 0, 0, 0]);
+const extensionsWith = (code: number): Buffer =>
+  Buffer.from([0, 0, 41, LARGEST >> 8, LARGEST & 0xff, code >> 4, 0, 0, 0, 0, 0]);
 
 /**
  * Of an answer that does not fit, as much as does, marked so that the client asks again over TCP: some never do, and are content with
@@ -103,7 +109,8 @@ export function encodeReply(question: Question, reply: Reply, limit: number): Bu
   const sections = [reply.answers, reply.authority === undefined ? [] : [reply.authority], reply.additional ?? []];
   const counts = [0, 0, 0];
   const parts: Buffer[] = [];
-  let left = limit - 12 - section.length - (isExtended ? EXTENSIONS.length : 0);
+  const extensions = isExtended ? extensionsWith(reply.code) : Buffer.alloc(0);
+  let left = limit - 12 - section.length - extensions.length;
   let isCut = false;
   for (const [i, records] of sections.entries()) {
     for (const record of records) {
@@ -118,13 +125,13 @@ export function encodeReply(question: Question, reply: Reply, limit: number): Bu
     if (left < 0) break;
   }
   if (isExtended) {
-    parts.push(EXTENSIONS);
+    parts.push(extensions);
     counts[2] = (counts[2] ?? 0) + 1;
   }
   const header = Buffer.alloc(12);
   header.writeUInt16BE(question.id, 0);
   const recursion = recursionDesired ? 0x0100 : 0;
-  header.writeUInt16BE(0x8000 | 0x0400 | (isCut ? 0x0200 : 0) | recursion | 0x0080 | reply.code, 2);
+  header.writeUInt16BE(0x8000 | 0x0400 | (isCut ? 0x0200 : 0) | recursion | 0x0080 | (reply.code & 0xf), 2);
   header.writeUInt16BE(1, 4);
   for (const [i, count] of counts.entries()) header.writeUInt16BE(count, 6 + 2 * i);
   return Buffer.concat([header, section, ...parts]);

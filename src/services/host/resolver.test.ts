@@ -43,6 +43,11 @@ describe('the resolver of a host', () => {
       ],
       [{ name: 'sql', port: 5432 }],
     );
+    cluster.endpoints('web', [
+      { addresses: ['10.244.2.1'], hostname: 'web-0', conditions: { ready: true } },
+      { addresses: ['10.244.2.2'], conditions: { ready: true } },
+    ]);
+    cluster.service('idle', { clusterIP: 'None' });
     cluster.service('elsewhere', { type: 'ExternalName', externalName: 'db.example.com.' });
   });
 
@@ -68,6 +73,27 @@ describe('the resolver of a host', () => {
     assert.equal(await codeOf(client.resolve4('db-2.db.openstack.svc.cluster.local')), 'ENOTFOUND');
   });
 
+  it('answers for each pod of any Service by name', async () => {
+    assert.deepEqual(await client.resolve4('web-0.web.openstack.svc.cluster.local'), ['10.244.2.1']);
+    assert.deepEqual(await client.resolve4('10-244-2-2.web.openstack.svc.cluster.local'), ['10.244.2.2']);
+    assert.equal(await codeOf(client.resolve4('web-1.web.openstack.svc.cluster.local')), 'ENOTFOUND');
+  });
+
+  it('names a pod of both families once behind a port, and with both addresses', async () => {
+    cluster.service('both', { clusterIP: 'None', ports: [{ name: 'sql', port: 5432 }] });
+    const ports = [{ name: 'sql', port: 5432 }];
+    const slice = cluster.endpoints('both', [{ addresses: ['10.244.2.8'], hostname: 'both-0' }], ports);
+    const metadata = { ...slice.metadata, name: 'both-2' };
+    const endpoints = [{ addresses: ['fd00:244::8'], hostname: 'both-0' }];
+    cluster.slices.set({ ...slice, metadata, addressType: 'IPv6', endpoints });
+    const found = await client.resolveSrv('_sql._tcp.both.openstack.svc.cluster.local');
+    assert.deepEqual(
+      found.map(({ name }) => name),
+      ['both-0.both.openstack.svc.cluster.local'],
+    );
+    assert.deepEqual(await client.resolve6('both-0.both.openstack.svc.cluster.local'), ['fd00:244::8']);
+  });
+
   it('says on which port a Service answers', async () => {
     const [srv] = await client.resolveSrv('_http._tcp.web.openstack.svc.cluster.local');
     assert.deepEqual([srv?.name, srv?.port], ['web.openstack.svc.cluster.local', 80]);
@@ -83,6 +109,14 @@ describe('the resolver of a host', () => {
     assert.deepEqual(await client.reverse('10.96.0.10'), ['web.openstack.svc.cluster.local']);
     assert.deepEqual(await client.reverse('fd00:96::10'), ['web.openstack.svc.cluster.local']);
     assert.deepEqual(await client.reverse('10.244.0.5'), ['db-0.db.openstack.svc.cluster.local']);
+    cluster.service('plain', { clusterIP: 'None' });
+    cluster.endpoints('plain', [{ addresses: ['10.244.2.9'] }]);
+    assert.deepEqual(await client.reverse('10.244.2.9'), ['10-244-2-9.plain.openstack.svc.cluster.local']);
+    assert.notEqual(
+      await codeOf(client.reverse('10.244.2.2')),
+      'answered',
+      'one without a name of its own is known by its Service',
+    );
     assert.notEqual(
       await codeOf(client.reverse('10.244.1.7')),
       'answered',
@@ -94,6 +128,9 @@ describe('the resolver of a host', () => {
   it('tells a name that is not there from one that has no such record', async () => {
     assert.equal(await codeOf(client.resolve4('nobody.openstack.svc.cluster.local')), 'ENOTFOUND');
     assert.equal(await codeOf(client.resolve4('something.cluster.local')), 'ENOTFOUND');
+    assert.equal(await codeOf(client.resolve4('idle.openstack.svc.cluster.local')), 'ENOTFOUND');
+    assert.equal(await codeOf(client.resolve6('db.openstack.svc.cluster.local')), 'ENODATA');
+    assert.equal((await client.resolveSoa('cluster.local')).minttl, 5);
     assert.equal(await codeOf(client.resolveTxt('web.openstack.svc')), 'ENODATA');
     assert.equal(await codeOf(client.resolve4('openstack.svc.cluster.local')), 'ENODATA');
     assert.equal(await codeOf(client.resolve4('nowhere.svc.cluster.local')), 'ENOTFOUND');
@@ -125,6 +162,14 @@ describe('the resolver of a host', () => {
     assert.ok(found?.isCut && found.records.length > 50, `${found?.records.length} records`);
     assert.ok(answer.length <= 1232 && answer.readUInt16BE(10) === 1);
     assert.deepEqual(answer.subarray(-11, -6), Buffer.from([0, 0, 41, 0x04, 0xd0]));
+  });
+
+  it('says which EDNS it speaks to who speaks another one', async () => {
+    const later = Buffer.from(OPT);
+    later.writeUInt8(1, 6);
+    const answer = await exchange(Buffer.concat([questionFor('web.openstack.svc', TYPES.A), later]), resolver.port);
+    assert.deepEqual([answer.readUInt16BE(2) & 0xf, answer.readUInt16BE(6)], [0, 0]);
+    assert.deepEqual(answer.subarray(-6, -4), Buffer.from([1, 0]), 'sixteen, in two parts, and version 0');
   });
 
   it('says where the pods behind a port are, without being asked twice', async () => {

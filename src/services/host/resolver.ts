@@ -78,6 +78,7 @@ export class Resolver {
     const limit = way === 'udp' ? question.largestAnswer : 65_535;
     const encode = (reply: Reply): Buffer => encodeReply(question, reply, limit);
     if (question.opcode !== 0 || question.class !== 1) return encode({ code: CODES.notImplemented, answers: [] });
+    if (question.version > 0) return encode({ code: CODES.badVersion, answers: [] });
     const underWay = this.#underWay.get(client) ?? 0;
     if (underWay >= MOST_OF_ONE.questions) return encode({ code: CODES.refused, answers: [] });
     this.#underWay.set(client, underWay + 1);

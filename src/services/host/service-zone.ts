@@ -49,7 +49,7 @@ export class ServiceZone {
 
   /** All that there is under a name of ours; undefined when there is no such name. */
   #records(name: string): DnsRecord[] | undefined {
-    if (name === this.#domain) return [];
+    if (name === this.#domain) return [this.#authority()];
     const short = name.endsWith(`.${this.#domain}`) ? name.slice(0, -this.#domain.length - 1) : name;
     const [top, namespace, serviceName, ...before] = short.split('.').reverse();
     if (top !== 'svc') return undefined;
@@ -64,25 +64,26 @@ export class ServiceZone {
     return more.length > 0 ? undefined : this.#recordsOfPort(name, service, second, first);
   }
 
-  #recordsOfService(name: string, service: Service): DnsRecord[] {
+  /** Undefined for a headless one without an endpoint, as the specification of Kubernetes for names has it. */
+  #recordsOfService(name: string, service: Service): DnsRecord[] | undefined {
     const { type, externalName = '' } = service.spec;
     if (type === 'ExternalName') {
       const target = externalName.toLowerCase().replace(/\.$/, '');
       return target === '' ? [] : [{ name, ttl: TTL, type: 'CNAME', target }];
     }
-    const addresses = isHeadless(service)
-      ? this.#endpointsOf(service).flatMap(({ endpoint }) => endpoint.addresses.slice(0, 1))
-      : clusterAddresses(service);
+    if (!isHeadless(service)) return clusterAddresses(service).flatMap((address) => addressRecord(name, address));
+    const addresses = this.#endpointsOf(service).flatMap(({ endpoint }) => endpoint.addresses.slice(0, 1));
+    if (addresses.length === 0) return undefined;
     return [...new Set(addresses)].flatMap((address) => addressRecord(name, address));
   }
 
   #recordsOfEndpoint(name: string, service: Service, hostname: string): DnsRecord[] | undefined {
     // Ports are below it.
     if (PROTOCOLS.has(hostname)) return [];
-    if (!isHeadless(service)) return undefined;
     const found = this.#endpointsOf(service).filter(({ endpoint }) => labelOf(endpoint) === hostname);
     if (found.length === 0) return undefined;
-    return found.flatMap(({ endpoint }) => addressRecord(name, endpoint.addresses[0] ?? ''));
+    const addresses = new Set(found.map(({ endpoint }) => endpoint.addresses[0] ?? ''));
+    return [...addresses].flatMap((address) => addressRecord(name, address));
   }
 
   #recordsOfPort(name: string, service: Service, portName: string, protocol: string): DnsRecord[] | undefined {
@@ -103,7 +104,9 @@ export class ServiceZone {
         .filter(isPort)
         .flatMap(({ port }) => (port === undefined ? [] : [srv(port, `${labelOf(endpoint)}.${home}`)])),
     );
-    return found.length === 0 ? undefined : found;
+    // A pod of both families is in two slices, and yet one target.
+    const targets = new Map(found.map((record) => [JSON.stringify(record), record]));
+    return targets.size === 0 ? undefined : [...targets.values()];
   }
 
   /** So that whoever asks for a port need not ask again for the addresses. */
@@ -114,7 +117,7 @@ export class ServiceZone {
     const [namespace = '', service = ''] = first.slice(0, -`.svc.${this.#domain}`.length).split('.').reverse();
     const found = this.#services.get({ namespace, name: service });
     if (found === undefined) return [];
-    if (!isHeadless(found)) return this.#recordsOfService(first, found);
+    if (!isHeadless(found)) return this.#recordsOfService(first, found) ?? [];
     const home = this.#nameOf(service, namespace);
     return this.#endpointsOf(found).flatMap(({ endpoint }) => {
       const name = `${labelOf(endpoint)}.${home}`;
@@ -128,19 +131,22 @@ export class ServiceZone {
       ...this.#services
         .by(byClusterAddress, text)
         .map(({ metadata }) => this.#nameOf(metadata.name, metadata.namespace)),
-      ...this.#slices.by(byNamedAddress, text).flatMap((slice) =>
-        slice.endpoints
-          .filter(({ addresses, hostname }) => hostname !== undefined && addresses.includes(text))
-          .filter(({ conditions }) => conditions?.ready ?? true)
-          .map((endpoint) => {
-            const service = this.#nameOf(slice.metadata.labels?.[SERVICE_NAME] ?? '', slice.metadata.namespace);
-            return `${labelOf(endpoint)}.${service}`;
-          }),
-      ),
+      ...this.#slices.by(byAddress, text).flatMap((slice) => this.#namesOfEndpoint(slice, text)),
     ];
     if (targets.length === 0) return undefined;
     if (type !== TYPES.PTR && type !== TYPES.ANY) return this.#nothing(CODES.noError);
     return { code: CODES.noError, answers: targets.map((target) => ({ name, ttl: TTL, type: 'PTR', target })) };
+  }
+
+  /** Its own name, or the one by its address where a Service has no other addresses than those of its endpoints. */
+  #namesOfEndpoint({ metadata, endpoints }: EndpointSlice, address: string): string[] {
+    const { labels = {}, namespace = '' } = metadata;
+    const service = this.#services.get({ namespace, name: labels[SERVICE_NAME] ?? '' });
+    if (service === undefined) return [];
+    return endpoints
+      .filter(({ addresses, conditions }) => addresses[0] === address && (conditions?.ready ?? true))
+      .filter(({ hostname }) => hostname !== undefined || isHeadless(service))
+      .map((endpoint) => `${labelOf(endpoint)}.${this.#nameOf(service.metadata.name, namespace)}`);
   }
 
   #nameOf(service: string, namespace = ''): string {
@@ -163,11 +169,14 @@ export class ServiceZone {
   }
 
   #nothing(code: number): Reply {
-    const authority: DnsRecord = {
+    return { code, answers: [], authority: this.#authority() };
+  }
+
+  #authority(): DnsRecord {
+    return {
       ...{ name: this.#domain, ttl: TTL, type: 'SOA' as const },
       ...{ primary: `ns.dns.${this.#domain}`, minimum: TTL },
     };
-    return { code, answers: [], authority };
   }
 }
 
@@ -204,6 +213,4 @@ const byService = index(EndpointSlice, ({ metadata }) => {
 });
 const byNamespace = index(Service, ({ metadata }) => [metadata.namespace ?? '']);
 const byClusterAddress = index(Service, clusterAddresses);
-const byNamedAddress = index(EndpointSlice, ({ endpoints }) =>
-  endpoints.filter(({ hostname }) => hostname !== undefined).flatMap(({ addresses }) => addresses),
-);
+const byAddress = index(EndpointSlice, ({ endpoints }) => endpoints.flatMap(({ addresses }) => addresses.slice(0, 1)));

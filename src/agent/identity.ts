@@ -2,8 +2,8 @@ import type { Client } from '../runtime/client.ts';
 import { type System, sleep } from '../runtime/clock.ts';
 import { asError, type Log } from '../runtime/log.ts';
 import { lifeLeft, NODES, nodeUser } from './enrol.ts';
-import { holderOf, type IdentityFiles } from './identity-files.ts';
-import { type KeyPair, obtain } from './signing.ts';
+import { type Holder, holderOf, type IdentityFiles } from './identity-files.ts';
+import { type Asked, answerTo, ask, type KeyPair, Refused, type Wish } from './signing.ts';
 
 export interface IdentityOptions {
   readonly name: string;
@@ -28,6 +28,8 @@ const PATIENCE = 30_000;
 /** Renews the certificates of a host in time. Connections that there are go on with the old ones. */
 export class Identity {
   readonly #options: IdentityOptions;
+  /** What has been asked for, and may wait for a person: whoever decides about it later must not do so in vain. */
+  readonly #asked = new Map<'client' | 'serving', Asked>();
   readonly #end = new AbortController();
   readonly #running: Promise<unknown>;
 
@@ -49,7 +51,7 @@ export class Identity {
       const there = await this.#options.files.read(which).catch(() => undefined);
       const holder = there === undefined ? undefined : holderOf(there.certificate);
       try {
-        if (holder === undefined || lifeLeft(holder, system.now()) < renewAt) await this.#renew(which, there);
+        if (!this.#serves(which, holder) || lifeLeft(holder, system.now()) < renewAt) await this.#renew(which, there);
         trouble(which, undefined);
       } catch (error) {
         if (signal.aborted) return;
@@ -63,18 +65,34 @@ export class Identity {
     }
   }
 
+  /** A host may come back under another address. */
+  #serves(which: 'client' | 'serving', holder: Holder | undefined): holder is Holder {
+    return holder !== undefined && (which === 'client' || this.#options.addresses.every((each) => holder.serves(each)));
+  }
+
   async #renew(which: 'client' | 'serving', old: KeyPair | undefined): Promise<void> {
-    const { client, name, addresses, system, files, log, changed } = this.#options;
-    const wish = {
+    const { client, system, files, log, changed } = this.#options;
+    const asked = this.#asked.get(which) ?? (await ask(this.#wish(which, old), client));
+    this.#asked.set(which, asked);
+    try {
+      const pair = await answerTo(asked, { client, system, patience: PATIENCE, signal: this.#end.signal });
+      await files.write(which, pair);
+      changed(which, pair);
+      this.#asked.delete(which);
+      log.info(`renewed the ${which} certificate`, { until: holderOf(pair.certificate)?.until.toISOString() });
+    } catch (error) {
+      if (error instanceof Refused) this.#asked.delete(which);
+      throw error;
+    }
+  }
+
+  #wish(which: 'client' | 'serving', old: KeyPair | undefined): Wish {
+    const { name, addresses } = this.#options;
+    return {
       ...{ commonName: nodeUser(name), organization: NODES, purpose: which },
       hosts: which === 'client' ? [] : addresses,
       // By the old one the engine sees that nothing new is asked for.
       ...(which === 'client' || old === undefined ? {} : { annotations: { 'netloom.io/renews': old.certificate } }),
     };
-    const asking = { client, system, approve: false, patience: PATIENCE, signal: this.#end.signal };
-    const pair = await obtain(wish, asking);
-    await files.write(which, pair);
-    changed(which, pair);
-    log.info(`renewed the ${which} certificate`, { until: holderOf(pair.certificate)?.until.toISOString() });
   }
 }

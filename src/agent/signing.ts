@@ -29,19 +29,37 @@ export interface Wish extends Subject {
   readonly annotations?: Record<string, string>;
 }
 
-export interface Asking {
+/** A new key, and the request to have it certified. */
+export interface Asked {
+  readonly name: string;
+  readonly key: string;
+  readonly wish: Wish;
+}
+
+export interface Waiting {
   readonly client: Client;
   readonly system: System;
-  /** Whether whoever asks approves as well; otherwise somebody else has to. */
-  readonly approve: boolean;
   readonly signal?: AbortSignal | undefined;
   /** For how long an answer is waited for, in milliseconds. */
   readonly patience: number;
 }
 
+/** There will be no certificate for that request. After any other error there may be one yet. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
 /** Has a new key certified. Throws a sentence when that is refused, or when nobody decides in time. */
-export async function obtain(wish: Wish, asking: Asking): Promise<KeyPair> {
-  const { client } = asking;
+export async function obtain(wish: Wish, { approve, ...waiting }: Waiting & { approve: boolean }): Promise<KeyPair> {
+  const { client } = waiting;
+  const asked = await ask(wish, client);
+  const ref = { namespace: '', name: asked.name };
+  if (approve) await client.patch(CertificateSigningRequest, ref, { merge: { status: APPROVAL } }, 'approval');
+  return answerTo(asked, waiting);
+}
+
+/** Asks; who is to decide about it is somebody else. */
+export async function ask(wish: Wish, client: Client): Promise<Asked> {
   const { key, request } = requestFor(wish);
   const { metadata } = await client.create(CertificateSigningRequest, {
     metadata: {
@@ -56,26 +74,26 @@ export async function obtain(wish: Wish, asking: Asking): Promise<KeyPair> {
       ...(wish.seconds === undefined ? {} : { expirationSeconds: wish.seconds }),
     },
   });
-  const ref = { namespace: '', name: metadata.name };
-  if (asking.approve) await client.patch(CertificateSigningRequest, ref, { merge: { status: APPROVAL } }, 'approval');
-  return { certificate: await answerTo(metadata.name, wish, asking), key };
+  return { name: metadata.name, key, wish };
 }
 
 const APPROVAL: JsonObject = {
   conditions: [{ type: 'Approved', status: 'True', reason: 'NetloomEnrolment', message: 'Whoever enrols this host.' }],
 };
 
-async function answerTo(name: string, { commonName, purpose }: Wish, asking: Asking): Promise<string> {
-  const { client, system, signal, patience } = asking;
+/** Throws a sentence when that is refused (`Refused`), or when nobody decides in time: then it can be waited for again. */
+export async function answerTo({ name, key, wish }: Asked, waiting: Waiting): Promise<KeyPair> {
+  const { client, system, signal, patience } = waiting;
+  const { commonName, purpose } = wish;
   const end = system.uptime() + patience;
   const what = `the ${purpose} certificate of ${commonName} (CertificateSigningRequest ${name})`;
   for (let pause = 20; !signal?.aborted; pause = Math.min(pause * 1.5, 2_000)) {
     const found = await client.get(CertificateSigningRequest, name);
-    if (found === undefined) throw new Error(`${what} was not issued: somebody deleted the request`);
+    if (found === undefined) throw new Refused(`${what} was not issued: somebody deleted the request`);
     const { certificate = '', conditions = [] } = found.status ?? {};
-    if (certificate !== '') return Buffer.from(certificate, 'base64').toString('latin1');
+    if (certificate !== '') return { certificate: Buffer.from(certificate, 'base64').toString('latin1'), key };
     const no = conditions.find(({ type }) => type === 'Denied' || type === 'Failed');
-    if (no !== undefined) throw new Error(`${what} was refused: ${no.message ?? no.reason ?? no.type}`);
+    if (no !== undefined) throw new Refused(`${what} was refused: ${no.message ?? no.reason ?? no.type}`);
     if (system.uptime() > end) {
       const isApproved = conditions.some(({ type }) => type === 'Approved');
       throw new Error(

@@ -3,17 +3,19 @@ import { webcrypto, X509Certificate } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, type TestContext, test } from 'node:test';
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';
 import { requestFor, type Subject } from '../../src/agent/certificate-request.ts';
 import { enrol } from '../../src/agent/enrol.ts';
+import { Identity } from '../../src/agent/identity.ts';
 import { IdentityFiles } from '../../src/agent/identity-files.ts';
 import type { UserInfo } from '../../src/api/admission.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/api/json.ts';
 import { Client } from '../../src/runtime/client.ts';
 import { HttpTransport } from '../../src/runtime/http-transport.ts';
 import { readKubeconfig } from '../../src/runtime/kubeconfig.ts';
+import { silentLog } from '../../src/runtime/log.ts';
 import { system } from '../../src/runtime/system.ts';
 import { at, EngineInTest, eventually } from './engine-in-test.ts';
 
@@ -236,6 +238,46 @@ describe('certificates that are asked for', () => {
     assert.equal(certificateIn(await outcomeOf('person')).subject, 'O=dev\nCN=ann');
   });
 
+  test('are renewed by their host when most of their life is over, and not before', async (t) => {
+    const early = await hostOf(t, api, { name: 'early', over: 0.6, addresses: ['10.0.1.1'] });
+    const late = await hostOf(t, api, { name: 'late', over: 0.85, addresses: ['10.0.1.1'] });
+    await eventually(
+      async () => late.renewed.toSorted(),
+      (renewed) => renewed.length >= 2,
+    );
+    assert.deepEqual(new Set(late.renewed), new Set(['client', 'serving']));
+    for (const which of ['client', 'serving'] as const) {
+      assert.notDeepEqual(await late.files.read(which), late.first[which]);
+      assert.deepEqual(await early.files.read(which), early.first[which]);
+    }
+  });
+
+  test('wait for a person for as long as it takes where a host has another address, who decides about one request', async (t) => {
+    const moved = await hostOf(t, api, { name: 'moved', over: 0, addresses: ['10.0.1.2'] });
+    const requests = async () => {
+      const { items } = (await api.get(REQUESTS)).body;
+      const own = (Array.isArray(items) ? items : []).filter(
+        (each) => at(each, 'spec.username') === 'system:node:moved',
+      );
+      return own.map((each) => String(at(each, 'metadata.name')));
+    };
+    // It has lost patience, and found it again.
+    await eventually(
+      async () => moved.troubles,
+      (troubles) => troubles.length >= 3,
+    );
+    const [only = '', ...more] = await requests();
+    assert.deepEqual(more, []);
+    assert.match(moved.troubles.at(-1) ?? '', new RegExp(`^serving: .*kubectl certificate approve ${only} `));
+    await approve(only);
+    await eventually(
+      async () => moved.renewed,
+      (renewed) => renewed.includes('serving'),
+    );
+    const serving = new X509Certificate((await moved.files.read('serving'))?.certificate ?? '');
+    assert.equal(serving.checkIP('10.0.1.2'), '10.0.1.2');
+  });
+
   test('make a host known: by its own certificate it is system:node:NAME, and by the serving one nobody', async () => {
     const stateDirectory = await mkdtemp(join(tmpdir(), 'netloom-enrol-'));
     const { server, ca = '' } = await readKubeconfig(join(api.directory, 'kubeconfig'));
@@ -278,6 +320,52 @@ async function requestWith(name: x509.JsonName): Promise<string> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const request = await x509.Pkcs10CertificateRequestGenerator.create({ name, keys, signingAlgorithm: algorithm });
   return Buffer.from(request.toString('pem')).toString('base64');
+}
+
+/** A host that has been enrolled, and keeps its certificates; of each year, so much is over. */
+async function hostOf(
+  t: TestContext,
+  api: EngineInTest,
+  { name, over, addresses }: { name: string; over: number; addresses: string[] },
+) {
+  const stateDirectory = await mkdtemp(join(tmpdir(), 'netloom-identity-'));
+  const { server, ca = '' } = await readKubeconfig(join(api.directory, 'kubeconfig'));
+  const admin = new Client({ transport: api.transport, fieldManager: 'test' });
+  await enrol({
+    client: admin,
+    way: { server, ca, insecure: false },
+    name,
+    addresses: ['10.0.1.1'],
+    stateDirectory,
+    system,
+  });
+  const files = new IdentityFiles(stateDirectory);
+  const first = { client: await files.read('client'), serving: await files.read('serving') };
+  const later = over * 365 * 24 * 3600 * 1000;
+  // Nobody waits as long as an agent does.
+  const hurried = {
+    ...system,
+    now: () => system.now() + later,
+    uptime: () => system.uptime() * 100,
+    timer: (ms: number, ring: () => void) => system.timer(ms / 100, ring),
+  };
+  const transport = new HttpTransport({ connection: await readKubeconfig(files.kubeconfig), system });
+  const client = new Client({ transport, fieldManager: 'test' });
+  const renewed: string[] = [];
+  const troubles: string[] = [];
+  const identity = new Identity({
+    ...{ name, client, files, addresses, system: hurried, log: silentLog },
+    changed: (which) => void renewed.push(which),
+    trouble: (which, message) => {
+      if (message !== undefined) troubles.push(`${which}: ${message}`);
+    },
+  });
+  t.after(async () => {
+    await identity.stop();
+    transport.close();
+    await rm(stateDirectory, { recursive: true });
+  });
+  return { files, first, renewed, troubles };
 }
 
 const transportOf = (connection: Awaited<ReturnType<typeof readKubeconfig>>) =>

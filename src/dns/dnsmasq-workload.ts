@@ -12,9 +12,9 @@ import { inPodSpec, type Placement } from './placement.ts';
 export const DNS_PORT = 5353;
 
 /**
- * The pods of a DNSMasq. What dnsmasq is told stands in the pod itself, as a variable that becomes a file: a pod that is started again is told what it was
- * told before, while a roll to options that dnsmasq refuses stops at the first new pod and the old ones go on. Hosts come by
- * another way, from a helper beside it, so that they change without any roll.
+ * The pods of a DNSMasq. What dnsmasq is told stands in the pod itself, as a variable that becomes a file: a pod that is
+ * started again is told what it was told before, while a roll to options that dnsmasq refuses stops at the first new pod and
+ * the old ones go on. Hosts come by another way, from a helper beside it, so that they change without any roll.
  */
 export function workloadOf(dnsMasq: DNSMasq, helperImage: string, placement: Placement = {}): Applied<Deployment> {
   const { namespace = '' } = dnsMasq.metadata;
@@ -90,7 +90,8 @@ export function workloadOf(dnsMasq: DNSMasq, helperImage: string, placement: Pla
 const NOBODY = 65534;
 const HOSTS_FOLDER = '/etc/dnsmasq.d/hosts';
 const HOSTS_MOUNT = { name: 'hosts', mountPath: HOSTS_FOLDER };
-const OPTIONS_FILE = `${HOSTS_FOLDER}/.options`;
+/** Named after what it is made of: dnsmasq says on which line of it there is something that it refuses. */
+const OPTIONS_FILE = `${HOSTS_FOLDER}/.spec.options`;
 const POD_IP = { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } };
 const UNPRIVILEGED: SecurityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
 

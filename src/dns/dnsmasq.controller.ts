@@ -18,7 +18,7 @@ import { type Children, childrenOf, namesOf } from './dnsmasq-children.ts';
 import { dnsMasqStatus, type Found } from './dnsmasq-status.ts';
 import { fingerprint } from './fingerprint.ts';
 import { cleaned, textsOf } from './hosts-file.ts';
-import { byController, HOSTS_LABEL, selectorValue } from './names.ts';
+import { byController, childName, HOSTS_LABEL, selectorValue } from './names.ts';
 import { objectionIn } from './objection.ts';
 import { optionsFault, optionsOf } from './options.ts';
 import { somebodyElses } from './ownership.ts';
@@ -79,6 +79,7 @@ const inTheWay = <T extends ApiObject>(kind: Kind<T>): Watch<T> => ({
 });
 
 const isWanted = (dnsMasq: DNSMasq, kind: Kind, name: string): boolean =>
+  (name === dnsMasq.metadata.name || name.startsWith(childName(dnsMasq))) &&
   namesOf(childrenOf(dnsMasq, '')).some((each) => each.kind === kind && each.name === name);
 
 /** Returns what the server has against one of them. */

@@ -66,7 +66,10 @@ describe('options of a DNSMasq, as a real dnsmasq takes them', () => {
 
   test('that it refuses are refused in its own words, with the line of the ConfigMap that people read', () => {
     const good: DNSMasqOption = { key: 'no-negcache', values: [] };
-    assert.match(start(good, { key: 'cname', values: ['lonely'] }), /dnsmasq: bad CNAME at line 2 of .*\.options$/);
+    assert.match(
+      start(good, { key: 'cname', values: ['lonely'] }),
+      /dnsmasq: bad CNAME at line 2 of .*\.spec\.options$/,
+    );
   });
 
   test('leave names of Services here, where people say nothing else of local names', async () => {

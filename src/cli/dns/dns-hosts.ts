@@ -4,7 +4,7 @@ export const dnsHosts = command({
   name: 'dns-hosts',
   summary: 'Keep a folder of hosts files as ConfigMaps say, for a dnsmasq beside it',
   description:
-    'Runs beside dnsmasq in the pods of a DNSMasq. Watches the ConfigMaps with a label and writes each of them as a file into a folder that dnsmasq reads (`--hostsdir`). Lines that are no address with names are left out. A file `.complete` appears when all of them are there. Runs until a signal ends it.',
+    'Runs beside dnsmasq in the pods of a DNSMasq. Watches the ConfigMaps with a label and brings the hosts in them into the folders 0 to f within a folder, in small files, so that dnsmasq is quick with a change: it reads each of these folders (`--hostsdir`), and everything anew when the file `.reread/servers` changes (`--resolv-file`). What is no address with names is left out. A file `.complete` appears when all of them are there. While the API is away everything stays as it is. Runs until a signal ends it.',
   options: {
     kubeconfig: {
       type: 'string',

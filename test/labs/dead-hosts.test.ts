@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Pod } from '../../src/api/core/pod.ts';
 import { LabInTest, noLabs } from './lab-in-test.ts';
@@ -86,6 +87,32 @@ describe('hosts that die, and what ran on them', { skip: noLabs }, () => {
     await settled(6);
   });
 
+  test('a keeper that is killed is followed by another one before its hosts are lost', async () => {
+    const ran = witness.running();
+    const keeper = async () => JSON.parse(await lab.run(['lab', 'status', lab.name, '-o', 'json'])).keeper;
+    const first = await keeper();
+    // Whoever stands by is replaced, too.
+    const [before = 0] = await lab.eventually(
+      async () => guardsOf(lab.name),
+      ({ length }) => length === 1,
+    );
+    process.kill(before, 'SIGKILL');
+    await lab.eventually(
+      async () => guardsOf(lab.name),
+      (pids) => pids.length === 1 && !pids.includes(before),
+    );
+    process.kill(first, 'SIGKILL');
+    const second = await lab.eventually(keeper, (pid) => pid !== undefined && pid !== first);
+    for (const host of hosts) {
+      await lab.ok('create -f -', witness.pod(`after-${host}`, { nodeName: host }));
+      await lab.ok(`wait pod/after-${host} --for=condition=Ready --timeout=60s`);
+      await lab.ok(`delete pod after-${host}`);
+    }
+    await settled(6);
+    assert.deepEqual(witness.running(), ran);
+    assert.equal(await keeper(), second);
+  });
+
   test('whoever is killed with SIGKILL, no container notices: agents, the keeper, the engine', async () => {
     const ran = witness.running();
     for (const host of hosts) await lab.run(['lab', 'kill', host, 'agent']);
@@ -122,3 +149,19 @@ describe('hosts that die, and what ran on them', { skip: noLabs }, () => {
     assert.deepEqual(uidsOf(witness.running()), pods);
   });
 });
+
+/** Who stands by to become the next keeper of a lab. */
+function guardsOf(lab: string): number[] {
+  const isGuard = (pid: string): boolean => commandOf(pid).includes(`netloom-lab-guard ${lab}`);
+  return readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid) && isGuard(pid))
+    .map(Number);
+}
+
+function commandOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
+}

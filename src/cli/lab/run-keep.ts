@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LAB_LABEL } from '../../api/core/node.ts';
@@ -17,6 +17,7 @@ import { agentFlags } from '../agent/process-flags.ts';
 import { CommandError } from '../command.ts';
 import { signalled } from '../server/signalled.ts';
 import { ApiWay } from './api-way.ts';
+import { KeeperGuard } from './keeper-process.ts';
 import { LogFiles } from './log-files.ts';
 import { requireRoot } from './the-lab.ts';
 
@@ -30,6 +31,10 @@ export async function labKeep(lab: string): Promise<void> {
   mkdirSync(places.run, { recursive: true, mode: 0o700 });
   const lock = await lockSoon(places.keeperLock);
   if ('heldBy' in lock) throw new CommandError(`process ${lock.heldBy ?? '?'} keeps the lab ${lab} already`);
+  // Looked for only now, as whoever takes the lab down removes it before he looks who has the lock.
+  if (!existsSync(places.kept))
+    throw new CommandError(`the lab ${lab} is not up: bring it up with "netloom lab up FILE"`);
+  const guard = new KeeperGuard(lab, system);
   const stopped = signalled(log);
   const keeper = new LabKeeper({ lab, startAgent: (host) => startAgent(lab, places, host), system, log });
   const way = new ApiWay({ lab, system, log });
@@ -44,6 +49,7 @@ export async function labKeep(lab: string): Promise<void> {
   files.stop();
   await keeper.stop();
   await way.stop();
+  await guard.end();
   lock.release();
 }
 

@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { readyHosts } from '../../lab/hosts/nodes.ts';
 import { LabPlaces } from '../../lab/state/places.ts';
 import { LabClient } from '../../lab/works/api.ts';
@@ -12,6 +9,7 @@ import { sleep } from '../../runtime/clock.ts';
 import { system } from '../../runtime/system.ts';
 import { kubeconfigFile } from '../client/connection.ts';
 import { CommandError, type Terminal } from '../command.ts';
+import { startKeeperProcess } from './keeper-process.ts';
 import { statusOf } from './lab-status.ts';
 import { shown } from './status-text.ts';
 import { explained, requireRoot } from './the-lab.ts';
@@ -88,15 +86,3 @@ async function waitForHosts(
     await sleep(system, 200);
   }
 }
-
-/** In a session of its own, so that it goes on when the terminal is closed. */
-function startKeeperProcess(lab: string): void {
-  const places = new LabPlaces(lab);
-  mkdirSync(places.state, { recursive: true, mode: 0o700 });
-  const log = openSync(places.keeperLog, 'a', 0o600);
-  const words = [...process.execArgv, MAIN, 'lab', 'keep', lab];
-  spawn(process.execPath, words, { cwd: '/', detached: true, stdio: ['ignore', log, log] }).unref();
-  closeSync(log);
-}
-
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));

@@ -37,6 +37,11 @@ export class LabPlaces {
     return path.join(this.#run, 'keeper.lock');
   }
 
+  /** Is there while the agents of the lab are to be kept running, by whichever process. */
+  get kept(): string {
+    return path.join(this.#run, 'kept');
+  }
+
   /** Links that are cut and hosts that are dead do not survive the machine. */
   get faults(): string {
     return path.join(this.#run, 'faults.json');

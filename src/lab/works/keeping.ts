@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { lockFile } from '../../linux/file-lock.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
 import { kill } from '../hosts/processes.ts';
@@ -23,6 +23,9 @@ export function tellKeeper(lab: string): void {
 
 /** Tells the keeper to look at the lab anew, or starts one. */
 export async function startKeeper(lab: string, start: () => void, clock: Clock): Promise<void> {
+  const { kept, run } = new LabPlaces(lab);
+  mkdirSync(run, { recursive: true, mode: 0o700 });
+  writeFileSync(kept, '', { mode: 0o600 });
   if (keeperOf(lab) !== undefined) {
     tellKeeper(lab);
     return;
@@ -38,6 +41,8 @@ export async function startKeeper(lab: string, start: () => void, clock: Clock):
 
 /** It says goodbye to its agents first, if it still can. */
 export async function stopKeeper(lab: string, clock: Clock): Promise<void> {
+  // First of all, so that none that is just being started stays.
+  rmSync(new LabPlaces(lab).kept, { force: true });
   for (let tries = 0; ; tries += 1) {
     const keeper = keeperOf(lab);
     if (keeper === undefined) return;

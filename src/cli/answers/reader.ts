@@ -6,6 +6,7 @@ import { allKinds } from '../../api/kinds.ts';
 import { AddressBlock, BLOCK_BITS, blockName, blockPrefix } from '../../api/netloom.io/address-block.ts';
 import type { ApiObject } from '../../api/object.ts';
 import { Prefix } from '../../api/prefix.ts';
+import { ApiError } from '../../api/status.ts';
 import { UNDERLAY } from '../../ipam/environment.ts';
 import { Event } from '../../runtime/builtin.ts';
 import { Client, isMissing } from '../../runtime/client.ts';
@@ -20,18 +21,48 @@ const HOLDERS: readonly Kind[] = [...allKinds, Service];
 /** Up to so many blocks are asked for by their names; more are found by looking through all there are. */
 const MOST_BY_NAME = 32;
 
-/** Reads what answers are made of. A kind that the server does not know has no objects. */
+/**
+ * Reads what answers are made of. A kind that the server does not know has no objects. Whoever asks need not be allowed to see everything:
+ * of what he may not list everywhere he gets what there is in his own namespace, and `hidden` says what is missing.
+ */
 export class Reader {
   readonly #transport: Transport;
   readonly #client: Client;
+  readonly #home: string;
+  readonly #hidden = new Set<string>();
 
-  constructor(transport: Transport) {
+  /** `home`: the namespace of whoever asks. */
+  constructor(transport: Transport, home: string) {
     this.#transport = transport;
     this.#client = new Client({ transport, fieldManager: 'netloom-cli' });
+    this.#home = home;
   }
 
+  /** What could not be read because whoever asks may not. */
+  get hidden(): string[] {
+    return [...this.#hidden].sort();
+  }
+
+  /** @throws ApiError also when whoever asks may not see it */
   get<T extends ApiObject>(kind: Kind<T>, namespace: string, name: string): Promise<T | undefined> {
     return this.#client.get(kind, name, namespace);
+  }
+
+  /** `hidden`: whoever asks may not see it, nor whether it exists. */
+  async look<T extends ApiObject>(kind: Kind<T>, namespace: string, name: string): Promise<T | undefined | 'hidden'> {
+    try {
+      return await this.get(kind, namespace, name);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      this.#hidden.add(whatIs(kind, namespace));
+      return 'hidden';
+    }
+  }
+
+  /** Undefined also when whoever asks may not see it. */
+  async see<T extends ApiObject>(kind: Kind<T>, namespace: string, name: string): Promise<T | undefined> {
+    const found = await this.look(kind, namespace, name);
+    return found === 'hidden' ? undefined : found;
   }
 
   async list<T extends ApiObject>(kind: Kind<T>, scope: Scope = {}): Promise<T[]> {
@@ -39,15 +70,19 @@ export class Reader {
       return (await this.#client.snapshot(kind, scope)).items;
     } catch (error) {
       if (isMissing(error)) return [];
-      throw error;
+      if (!isForbidden(error)) throw error;
+      const { namespace } = scope;
+      this.#hidden.add(whatIs(kind, namespace));
+      return namespace === undefined && kind.namespaced ? this.list(kind, { ...scope, namespace: this.#home }) : [];
     }
   }
 
-  /** The object that a record of the ledger names; undefined for kinds that nobody here knows. */
+  /** The object that a record of the ledger names; undefined for kinds that nobody here knows, or that may not be seen. */
   async holder({ apiGroup, kind, namespace, name, uid }: HolderName): Promise<ApiObject | 'gone' | undefined> {
     const known = HOLDERS.find((each) => each.group === apiGroup && each.kind === kind);
     if (known === undefined) return undefined;
-    const object = await this.get(known, namespace, name);
+    const object = await this.look(known, namespace, name);
+    if (object === 'hidden') return undefined;
     return object?.metadata.uid === uid ? object : 'gone';
   }
 
@@ -97,6 +132,11 @@ export class Reader {
     return this.list(AddressBlock, inNamespace(namespace));
   }
 }
+
+const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.code === 403;
+
+const whatIs = ({ plural, namespaced }: Kind, namespace: string | undefined): string =>
+  namespaced ? `${plural} in ${namespace === undefined ? 'all namespaces' : `namespace ${namespace}`}` : plural;
 
 /** Events of the newer API keep their time elsewhere. */
 export const whenOf = ({ lastTimestamp, metadata }: Event): string => lastTimestamp || metadata.creationTimestamp;

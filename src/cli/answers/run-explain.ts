@@ -6,7 +6,7 @@ import type { Api, ConnectionOptions } from '../client/connection.ts';
 import { type ServedKind, ServedKinds } from '../client/resources.ts';
 import { CommandError, type Terminal, UsageError } from '../command.ts';
 import { suggestion } from '../nearest.ts';
-import { asking } from './asking.ts';
+import { asking, warnOf } from './asking.ts';
 import { explainAnswer, isFine } from './explain-answer.ts';
 import { explainText } from './explain-text.ts';
 import type { Owner } from './general.ts';
@@ -33,7 +33,7 @@ async function answer(
 ): Promise<number> {
   const kinds = await ServedKinds.discover(api.transport);
   const kind = kinds.named(word);
-  const reader = new Reader(api.transport);
+  const reader = new Reader(api.transport, api.namespace);
   const namespace = kind.namespaced ? api.namespace : '';
   const object = await reader.get(kind, namespace, name);
   if (object === undefined) throw await missing(kind, namespace, name, reader);
@@ -54,6 +54,7 @@ async function answer(
     })),
   });
   terminal.print(output === 'json' ? JSON.stringify(explained, null, 2) : explainText(explained, now));
+  warnOf(reader, terminal);
   return isFine(explained) ? 0 : 1;
 }
 
@@ -88,7 +89,8 @@ async function ownersOf(object: ApiObject, { reader, kinds, seen }: Climb): Prom
     // What the server does not serve here may well exist.
     if (kind === undefined) return [];
     const at = kind.namespaced ? namespace : '';
-    const found = await reader.get(kind, at, reference.name);
+    const found = await reader.look(kind, at, reference.name);
+    if (found === 'hidden') return [];
     const owner = found?.metadata.uid === reference.uid ? found : undefined;
     const above =
       owner === undefined || seen.size >= MOST_OWNERS

@@ -8,11 +8,10 @@ import type { AddressBlock } from '../../api/netloom.io/address-block.ts';
 import { AddressClaim } from '../../api/netloom.io/address-claim.ts';
 import { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import { system } from '../../runtime/system.ts';
-import type { Transport } from '../../runtime/transport.ts';
-import type { ConnectionOptions } from '../client/connection.ts';
+import type { Api, ConnectionOptions } from '../client/connection.ts';
 import { ServedKinds } from '../client/resources.ts';
 import type { Terminal } from '../command.ts';
-import { asking } from './asking.ts';
+import { asking, UNANSWERED, warnOf } from './asking.ts';
 import { type Carriers, carriedBy, placesOnNodes } from './carriers.ts';
 import { addressesSaidBy } from './hints.ts';
 import { announcedBy, type Holder, holdersIn, inOrder, isHeld, wantedBy } from './holder.ts';
@@ -28,16 +27,16 @@ export interface WhoOptions extends ConnectionOptions {
 
 export async function answerWho(subject: string, options: WhoOptions, terminal: Terminal): Promise<number> {
   const question = questionOf(subject);
-  return asking(options, ({ transport }) => answer(question, transport, options, terminal));
+  return asking(options, (api) => answer(question, api, options, terminal));
 }
 
 async function answer(
   question: Question,
-  transport: Transport,
+  { transport, namespace: home }: Api,
   { namespace, output }: WhoOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const reader = new Reader(transport);
+  const reader = new Reader(transport, home);
   const kind =
     question.is === 'name' && question.kind !== undefined
       ? (await ServedKinds.discover(transport)).named(question.kind).kind
@@ -48,7 +47,9 @@ async function answer(
   };
   const found = await read(reader, question, scope);
   terminal.print(output === 'json' ? JSON.stringify(found, null, 2) : whoText(found, system.now()));
-  return found.holders.some(isHeld) ? 0 : 1;
+  warnOf(reader, terminal);
+  if (found.holders.some(isHeld)) return 0;
+  return reader.hidden.length > 0 ? UNANSWERED.exitCode : 1;
 }
 
 interface WhoScope {
@@ -70,7 +71,8 @@ async function read(reader: Reader, question: Question, scope: WhoScope): Promis
     // An object that is gone, or of a kind that does not tell its addresses, may hold some all the same.
     const all = await reader.blocks();
     const names = all.flatMap(({ spec }) => spec.holdings.map(({ holder }) => holder.name));
-    return whoAnswer({ question, scope, holders: await located(reader, found(all)), names });
+    const holders = await located(reader, found(all));
+    return whoAnswer({ question, scope, holders, names, isPartial: reader.hidden.length > 0 });
   }
   const blocks =
     question.is === 'address' ? await reader.blocksAt([question.address]) : await reader.blocksUnder([question.prefix]);
@@ -87,7 +89,8 @@ async function read(reader: Reader, question: Question, scope: WhoScope): Promis
     question.is === 'address'
       ? [...placesOf(question.address, { netConfigs, pools }), ...placesOnNodes(question.address, carriers.nodes)]
       : [];
-  return whoAnswer({ question, scope, holders, places, environment: { netConfigs, pools } });
+  const isPartial = reader.hidden.length > 0;
+  return whoAnswer({ question, scope, holders, places, environment: { netConfigs, pools }, isPartial });
 }
 
 async function allCarriers(reader: Reader): Promise<Carriers> {
@@ -126,7 +129,7 @@ async function hostsOf(claims: readonly Holder[], reader: Reader): Promise<Map<s
   const found =
     claims.length > MOST_BY_NAME
       ? await reader.list(AddressClaim)
-      : await Promise.all(claims.map(({ holder }) => reader.get(AddressClaim, holder.namespace, holder.name)));
+      : await Promise.all(claims.map(({ holder }) => reader.see(AddressClaim, holder.namespace, holder.name)));
   return new Map(found.flatMap((claim) => (claim === undefined ? [] : [[claim.metadata.uid, claim.spec.host]])));
 }
 

@@ -82,7 +82,7 @@ export async function special(kind: Kind, object: ApiObject, surroundings: Surro
 /** What an IPSet says that it has, it has. What is only promised to it somebody else may have. */
 async function askerOf(ipSet: IPSet, reader: Reader): Promise<Asker> {
   const { namespace = '', name, uid } = ipSet.metadata;
-  const reservation = await reader.get(Reservation, namespace, name);
+  const reservation = await reader.see(Reservation, namespace, name);
   const said = new Set((ipSet.status?.reservations ?? []).map(({ address }) => address));
   const unsaid = promisedTo(ipSet, reservation).flatMap(({ address }) =>
     said.has(address) ? [] : (Address.parse(address) ?? []),
@@ -142,7 +142,7 @@ async function aboutReservation(reservation: Reservation, { reader }: Surroundin
   const { namespace = '', name } = reservation.metadata;
   const addresses = Object.values(reservation.spec.reservation).flatMap(({ address }) => Address.parse(address) ?? []);
   const [ipSet, blocks] = await Promise.all([
-    reader.get(IPSet, namespace, name),
+    reader.see(IPSet, namespace, name),
     reader.blocksAt(addresses, namespace),
   ]);
   return reservationFindings({ reservation, ipSet, blocks });

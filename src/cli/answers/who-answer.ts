@@ -30,6 +30,8 @@ export interface WhoFacts {
   readonly environment?: Environment;
   /** Everybody who holds something. */
   readonly names?: readonly string[];
+  /** Whoever asks may not see everything. */
+  readonly isPartial?: boolean;
 }
 
 export function whoAnswer(facts: WhoFacts): WhoAnswer {
@@ -82,7 +84,8 @@ function whoHolds(question: Question, holders: readonly Holder[], kind: string |
   }
 }
 
-function nobody({ question, scope, places = [], environment, names = [] }: WhoFacts): string {
+function nobody({ question, scope, places = [], environment, names = [], isPartial = false }: WhoFacts): string {
+  const none = isPartial ? 'nobody that you may see' : 'nobody';
   const where = scope.namespace === undefined ? '' : ` in namespace ${scope.namespace}`;
   switch (question.is) {
     case 'name': {
@@ -92,13 +95,13 @@ function nobody({ question, scope, places = [], environment, names = [] }: WhoFa
         names.filter((name) => name !== question.name),
       );
       const kind = (scope.kind ?? 'ipset').toLowerCase();
-      return `nobody called ${asked} holds an address${where}.${nearest} If there is such an object, "netloom explain ${kind}/${question.name}" says why it has none.`;
+      return `${none} called ${asked} holds an address${where}.${nearest} If there is such an object, "netloom explain ${kind}/${question.name}" says why it has none.`;
     }
     case 'prefix':
-      return `nobody holds an address of ${question.prefix}${where}. ${surroundings(environment)}`;
+      return `${none} holds an address of ${question.prefix}${where}. ${surroundings(environment)}`;
     case 'address':
-      if (places.length > 0) return `nobody holds ${question.address}${where}`;
-      return `nobody holds ${question.address}${where}, and it lies in no subnet of a NetConfig, in no IPAddressPool and in no network of pods. ${surroundings(environment)}`;
+      if (places.length > 0) return `${none} holds ${question.address}${where}`;
+      return `${none} holds ${question.address}${where}, and it lies in no subnet of a NetConfig, in no IPAddressPool and in no network of pods. ${surroundings(environment)}`;
   }
 }
 

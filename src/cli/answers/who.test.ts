@@ -232,6 +232,14 @@ test('an address outside of everything is answered with where there are any', ()
   );
 });
 
+test('whoever may not see everything is not told that nobody has it', () => {
+  const says = (word: string) =>
+    whoAnswer({ question: questionOf(word), scope: {}, holders: [], isPartial: true }).says.split(/[,.] /)[0];
+  assert.equal(says('9.9.9.9'), 'nobody that you may see holds 9.9.9.9');
+  assert.equal(says('9.9.9.0/24'), 'nobody that you may see holds an address of 9.9.9.0/24');
+  assert.equal(says('compute-7'), 'nobody that you may see called "compute-7" holds an address');
+});
+
 test('a name that holds nothing is answered with the one that was probably meant', () => {
   const answer = whoAnswer({
     question: questionOf('ipset/compute-2'),

@@ -20,7 +20,7 @@ import { type WorkloadFacts, workloadFindings, workloadServes } from './workload
 
 export async function aboutPod(pod: Pod, { reader, events, now }: Surroundings): Promise<Special> {
   const { nodeName } = pod.spec;
-  const node = nodeName === undefined ? undefined : await reader.get(Node, '', nodeName);
+  const node = nodeName === undefined ? undefined : await reader.see(Node, '', nodeName);
   const findings = podFindings({ pod, node, warning: newestWarning(events), now });
   return { special: findings, served: podServes(pod) };
 }

@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers';
  * @param selection options of conntrack(8) that say which: `['--proto', 'udp', '--reply-src', '10.244.0.5']`
  */
 export async function forgetConnections(selection: readonly string[]): Promise<void> {
-  const child = spawn('conntrack', ['-D', ...selection], { stdio: 'ignore' });
-  // It ends with 1 when there was nothing to forget.
-  const [code] = await once(child, 'close');
-  if (code !== 0 && code !== 1) throw new Error(`conntrack -D ${selection.join(' ')} ended with ${code}`);
+  const { code, complaint } = await conntrack(['-D', ...selection], 'ignore');
+  // It ends with the same number when there was nothing to forget as when the kernel said no.
+  if (code === 0 || (code === 1 && complaint.includes(' 0 flow entries '))) return;
+  throw refusal(['-D', ...selection], code, complaint);
 }
 
 /** A connection as it began, and as its answers are seen. */
@@ -28,10 +28,27 @@ export interface Tuple {
 
 /** Those of one protocol with ports, of both families. */
 export async function listConnections(protocol: string): Promise<KnownConnection[]> {
-  const child = spawn('conntrack', ['-L', '--proto', protocol], { stdio: ['ignore', 'pipe', 'ignore'] });
-  const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
-  if (code !== 0) throw new Error(`conntrack -L --proto ${protocol} ended with ${code}`);
+  const words = ['-L', '--proto', protocol];
+  const { code, printed, complaint } = await conntrack(words, 'pipe');
+  if (code !== 0) throw refusal(words, code, complaint);
   return connectionsIn(printed);
+}
+
+async function conntrack(words: readonly string[], output: 'pipe' | 'ignore') {
+  const child = spawn('conntrack', words, { stdio: ['ignore', output, 'pipe'] });
+  const [printed, complaint, [code]] = await Promise.all([
+    child.stdout === null ? '' : text(child.stdout),
+    child.stderr === null ? '' : text(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { code: Number(code), printed, complaint };
+}
+
+/** In its own words, without its name and how else it could be called. */
+function refusal(words: readonly string[], code: number, complaint: string): Error {
+  const [said = ''] = complaint.trim().split('\n');
+  const why = said.replace(/^conntrack v\S+ \(conntrack-tools\): /, '') || `it ended with ${code}`;
+  return new Error(`conntrack ${words.join(' ')}: ${why}`);
 }
 
 export const connectionsIn = (printed: string): KnownConnection[] =>

@@ -128,6 +128,17 @@ test('what the kernel has ended or refused is read as each version counts it', (
   assert.deepEqual([newer.outOfMemoryKills('gone'), newer.refusedProcesses('gone')], [0, 0]);
 });
 
+test('a limit that the kernel does not take is refused by the name of its file', needsRoot, (t) => {
+  const cgroups = new Cgroups();
+  if (cgroups.missing().includes('pids')) return t.skip('this machine limits no processes');
+  const group = `netloom-${uniqueName()}`;
+  t.after(() => cgroups.remove(group));
+  cgroups.make(group);
+  assert.throws(() => cgroups.limit(group, { processes: -5 }), {
+    message: /^write -5 to \/.*\/netloom-\w+\/pids\.max: the kernel does not take these values \(EINVAL\)$/,
+  });
+});
+
 /** Version 2 is mounted beside version 1 on many machines, with no controllers: groups and their ends work there. */
 const UNIFIED = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified'].find((folder) =>
   existsSync(path.join(folder, 'cgroup.controllers')),

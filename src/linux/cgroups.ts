@@ -1,5 +1,6 @@
-import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
+import { tellKernel } from './kernel-file.ts';
 import { openProcess, signalProcess } from './process-descriptor.ts';
 
 /** What a group of processes may use together; what is left out is not limited. */
@@ -101,7 +102,7 @@ export class Cgroups {
 
   /** This process is in the group from now on. */
   join(group: string): void {
-    for (const file of this.joins(group)) writeFileSync(file, '0');
+    for (const file of this.joins(group)) tellKernel(`join the group of ${file}`, file, 0);
   }
 
   /** The folders that stand for the group. */
@@ -308,7 +309,7 @@ function children(folder: string): string[] {
 }
 
 const write = (folder: string, file: string, value: string | number): void =>
-  writeFileSync(path.join(folder, file), `${value}`);
+  tellKernel(`write ${value} to ${path.join(folder, file)}`, path.join(folder, file), value);
 
 /** Nothing when it is not there: groups go while they are looked at. */
 function read(folder: string, file: string): string {

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { tellKernel } from './kernel-file.ts';
 
 /**
  * A setting of the kernel, by the parts of its name: not joined by dots, because names of links may contain some. Those
@@ -16,7 +17,7 @@ export function readSysctl(name: SysctlName): string | undefined {
 /** What it was before; undefined when this kernel does not have it, and then nothing has happened. */
 export function writeSysctl(name: SysctlName, value: string): string | undefined {
   const before = readSysctl(name);
-  if (before !== undefined && before !== value) writeFileSync(fileOf(name), value);
+  if (before !== undefined && before !== value) tellKernel(`set ${name.join('.')} to ${value}`, fileOf(name), value);
   return before;
 }
 

@@ -112,6 +112,7 @@ describe('labs whose files say something else', { skip: noLabs }, () => {
     const { code, stderr } = await lab.tried(['lab', 'up', '-'], text);
     assert.equal(code, 1);
     assert.match(stderr, new RegExp(`the host ${a} of the lab ${lab.name} is a Node of the same cluster: rename one`));
+    assert.doesNotMatch(stderr, /kubectl delete node/);
 
     const ran = witness.running();
     const other = await RunningNetloom.start('up');

@@ -33,10 +33,16 @@ export async function fitIn(document: LabDocument, around: Surroundings): Promis
     ...plan.hosts
       .filter((host) => api !== undefined && isMachine(host))
       .map(({ name }) => `this machine itself is the host ${name}: rename the one in the lab`),
-    ...(api === undefined ? [] : await foreignNodes(api.client, plan.name, plan.hosts)),
+    ...(api === undefined ? [] : await foreignNodes(api.client, plan.name, notYetSaid(plan, api, others))),
   ];
   if (sentences.length > 0) throw new LabError(sentences.join('\n'));
   return plan;
+}
+
+/** Without those that are hosts of another lab here, which has been said: their Nodes are not to be deleted. */
+function notYetSaid({ hosts }: LabPlan, { connection }: LabClient, others: readonly LabRecord[]): PlannedHost[] {
+  const theirs = others.filter(({ api }) => api?.server === connection.server).flatMap(({ plan }) => plan.hosts);
+  return hosts.filter(({ name }) => !theirs.some((other) => other.agent && other.name === name));
 }
 
 /** What does not fit together within a document, whatever else there is. */

@@ -37,5 +37,6 @@ const isLost = (pod: Pod, node: Node): boolean => readiness(node) === 'Unknown' 
 /** When it came to its node. */
 function placedAt(pod: Pod): number {
   const placed = conditionOf(pod, 'PodScheduled');
-  return Date.parse(placed?.status === 'True' ? placed.lastTransitionTime : pod.metadata.creationTimestamp);
+  const moment = placed?.status === 'True' ? placed.lastTransitionTime : pod.metadata.creationTimestamp;
+  return Date.parse(moment) || 0;
 }

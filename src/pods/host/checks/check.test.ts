@@ -138,6 +138,21 @@ describe('asking by gRPC', () => {
     });
   }
 
+  test('one that does not come to an end is bad', async (t) => {
+    const server = http2.createServer().on('stream', (stream) => {
+      stream.on('error', () => {});
+      stream.respond({ ':status': 200, 'content-type': 'application/grpc' });
+      const flood = (): void => {
+        while (!stream.destroyed && stream.write(Buffer.alloc(65_536)));
+      };
+      stream.on('drain', flood);
+      flood();
+    });
+    const port = await listening(t, server);
+    const { ok, message } = await ask({ grpc: { port } }, port, { timeoutMs: 60_000 });
+    assert.deepEqual([ok, message], [false, 'the service answered with more than 10240 bytes']);
+  });
+
   test('nobody there is bad', async () => {
     assert.deepEqual(await ask({ grpc: { port: 1 } }), {
       ok: false,

@@ -1,6 +1,6 @@
 import http2 from 'node:http2';
 import { dialText } from './dial-text.ts';
-import { failed, type Outcome, passed } from './outcome.ts';
+import { failed, LONGEST_OUTPUT, type Outcome, passed } from './outcome.ts';
 
 const SERVING = 1;
 const NAMES = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
@@ -28,13 +28,18 @@ export function checkByGrpc(host: string, port: number, service: string, giveUp:
     te: 'trailers',
   });
   const chunks: Buffer[] = [];
+  let length = 0;
   let status: string | undefined;
   const note = (headers: http2.IncomingHttpHeaders): void => {
     status = String(headers['grpc-status'] ?? status ?? '');
   };
   stream.on('response', note);
   stream.on('trailers', note);
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  stream.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > LONGEST_OUTPUT) end(failed(`the service answered with more than ${LONGEST_OUTPUT} bytes`));
+  });
   // Where there is no connection, the stream learns of it first, and has the reason as its cause.
   stream.on('error', (error) => end(failed(dialText(host, port, error.cause ?? error))));
   stream.on('end', () => end(outcomeOf(status, Buffer.concat(chunks), service)));

@@ -25,8 +25,9 @@ export async function loadKeys(directory: string, hosts: readonly string[], now:
     const found = parsePair(await readIfThere(file));
     if (found !== undefined && isGood(found)) return found;
     const fresh = await make();
-    await writePrivately(file, `${fresh.certificate.trim()}\n${fresh.key.trim()}\n`);
-    return fresh;
+    const [certificate, key] = [`${fresh.certificate.trim()}\n`, `${fresh.key.trim()}\n`];
+    await writePrivately(file, certificate + key);
+    return { certificate, key };
   };
   // Loaded only where something must be made: parsing and signing certificates is most of a cold start.
   const issuing = () => import('./authority.ts');

@@ -18,11 +18,17 @@ import { Slots } from './slots.ts';
 export interface ProxyChange {
   readonly script: string;
   /** Of UDP, whose clients would not notice by themselves. */
-  readonly gone: readonly Backend[];
+  readonly gone: readonly Gone[];
   /** Entries that lead somewhere else than before. */
   readonly opened: readonly Entry[];
   /** Services that have claimed what is free now: they are to be changed once more. */
   readonly freed: readonly string[];
+}
+
+/** Where an entry led, and leads no more. */
+export interface Gone {
+  readonly entry: Entry;
+  readonly backend: Backend;
 }
 
 /**
@@ -35,7 +41,7 @@ export class ProxyTable {
   readonly #host: ProxyHost;
   /** Service → what the kernel has of it. */
   readonly #services = new Map<string, ServiceRules>();
-  /** Only the first Service has an entry, when two claim the same. */
+  /** Only the elder Service has an entry, when two claim the same. */
   readonly #entries = new Map<string, KnownEntry>();
   /** Entry → Services that claim it beside the one that has it. */
   readonly #claims = new Map<string, Set<string>>();
@@ -70,15 +76,21 @@ export class ProxyTable {
     return { script: lines.map((line) => `${line}\n`).join(''), gone, opened, freed };
   }
 
-  #set(service: string, entry: Entry, { choices }: ServiceRules, work: Work): void {
+  #set(service: string, entry: Entry, { since, choices }: ServiceRules, work: Work): void {
     const key = keyOf(entry);
+    const holder = this.#entries.get(key);
+    if (holder !== undefined && isElder({ service, since }, holder)) {
+      this.#empty(entry, holder, work);
+      this.#claim(key, holder.service);
+      this.#claims.get(key)?.delete(service);
+    }
     const known = this.#entries.get(key) ?? {
-      ...{ service, isLocal: false, isRefused: false, chain: undefined, sources: [] },
+      ...{ service, since, isLocal: false, isRefused: false, chain: undefined, sources: [] },
       all: new Slots<Backend>(nameOf),
       local: new Slots<Backend>(nameOf),
     };
     if (known.service !== service) {
-      this.#claims.set(key, (this.#claims.get(key) ?? new Set()).add(service));
+      this.#claim(key, service);
       return;
     }
     const all = choices.get(entry.choice) ?? NOBODY;
@@ -87,6 +99,8 @@ export class ProxyTable {
     if (!this.#entries.has(key) || known.isLocal !== isLocal) work.opened.push(entry);
     this.#entries.set(key, known);
     known.isLocal = isLocal;
+    // Another one may have got its name meanwhile.
+    known.since = since;
     this.#fill(entry, 'all', known.all, all.backends, work);
     this.#fill(entry, 'local', known.local, local?.backends ?? [], work);
     const draw = drawOf(entry, all, local);
@@ -110,14 +124,23 @@ export class ProxyTable {
       this.#claims.get(key)?.delete(service);
       return;
     }
-    this.#entries.delete(key);
+    this.#empty(entry, known, work);
+    work.freed.push(...(this.#claims.get(key) ?? []));
+    this.#claims.delete(key);
+  }
+
+  /** Of the entry the kernel has nothing any more. */
+  #empty(entry: Entry, known: KnownEntry, work: Work): void {
+    this.#entries.delete(keyOf(entry));
     this.#leave(entry, known, work);
     this.#fill(entry, 'all', known.all, [], work);
     this.#fill(entry, 'local', known.local, [], work);
     this.#refuse(entry, known, false, work);
     this.#guard(entry, known, [], work);
-    work.freed.push(...(this.#claims.get(key) ?? []));
-    this.#claims.delete(key);
+  }
+
+  #claim(key: string, service: string): void {
+    this.#claims.set(key, (this.#claims.get(key) ?? new Set()).add(service));
   }
 
   #fill(entry: Entry, whose: 'all' | 'local', slots: Slots<Backend>, wanted: readonly Backend[], work: Work): void {
@@ -134,7 +157,7 @@ export class ProxyTable {
     }
     for (const backend of going) this.#unpin(entry.family, backend, work);
     for (const backend of coming) this.#pin(entry.family, backend, work);
-    if (entry.protocol === 'udp') work.gone.push(...going);
+    if (entry.protocol === 'udp') work.gone.push(...going.map((backend) => ({ entry, backend })));
   }
 
   #enter(chain: string, rules: readonly string[], { lines, left }: Work): void {
@@ -203,9 +226,16 @@ export class ProxyTable {
   }
 }
 
-/** What the kernel has of an entry. */
-interface KnownEntry {
+/** Who wants an entry, and since when. */
+interface Claim {
   readonly service: string;
+  since: string;
+}
+
+const isElder = (a: Claim, b: Claim): boolean => a.since < b.since || (a.since === b.since && a.service < b.service);
+
+/** What the kernel has of an entry. */
+interface KnownEntry extends Claim {
   readonly all: Slots<Backend>;
   readonly local: Slots<Backend>;
   isLocal: boolean;
@@ -217,7 +247,7 @@ interface KnownEntry {
 /** What comes of a change while it is being made. */
 interface Work {
   readonly lines: string[];
-  readonly gone: Backend[];
+  readonly gone: Gone[];
   readonly opened: Entry[];
   readonly freed: string[];
   /** Chains that the last entry has left: they go at the end. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
@@ -307,6 +307,28 @@ describe('the proxy of Services', needsRoot, () => {
     assert.equal(await say(socket, '10.96.0.25'), '10.244.0.2');
   });
 
+  it('lets those be who talk to a pod by way of another Service than the one that it has left', async (t) => {
+    const told = await Told.start();
+    const udp = (name: string, clusterIP: string): Service =>
+      serviceOf(name, { clusterIP, ports: [{ port: 53, protocol: 'UDP' }] });
+    const slice = (name: string, ...pods: Endpoint[]): EndpointSlice =>
+      sliceOf(name, pods, [{ name: '', protocol: 'UDP', port: 8080 }]);
+    const [left, kept] = [udp('left', '10.96.0.40'), udp('kept', '10.96.0.41')];
+    await told.set(left, [slice('left', pod(1))]);
+    await told.set(kept, [slice('kept', pod(1))]);
+    await echo(t, '10.244.0.1');
+    const socket = createSocket('udp4');
+    t.after(() => socket.close());
+    for (const address of ['10.96.0.40', '10.96.0.41']) await say(socket, address);
+    const known = (address: string): number =>
+      connectionsIn(
+        String(execFileSync('conntrack', ['-L', '--proto', 'udp'], { stdio: ['ignore', 'pipe', 'ignore'] })),
+      ).filter(({ original }) => original.target === address).length;
+    assert.deepEqual(['10.96.0.40', '10.96.0.41'].map(known), [1, 1]);
+    await told.set(left, [slice('left', pod(2))]);
+    assert.deepEqual(['10.96.0.40', '10.96.0.41'].map(known), [0, 1]);
+  });
+
   it('lets a client of UDP find the first pod that comes, though it was refused before', async (t) => {
     const told = await Told.start();
     const service = serviceOf('first', { clusterIP: '10.96.0.34', ports: [{ port: 53, protocol: 'UDP' }] });
@@ -350,7 +372,7 @@ describe('the proxy of Services', needsRoot, () => {
     assert.equal(await ask('fd00:96::35', 80), 'ECONNREFUSED');
   });
 
-  it('leaves an address to the Service that had it first, and to the next one when that goes', async (t) => {
+  it('leaves an address to the elder of two Services, whichever it hears of first, and to the other when that goes', async (t) => {
     const told = await Told.start();
     const [first, second] = ['first', 'second'].map((name) => serviceOf(name, { clusterIP: '10.96.0.30' }));
     assert.ok(first && second);
@@ -358,9 +380,22 @@ describe('the proxy of Services', needsRoot, () => {
     await told.set(first, [sliceOf('first', [pod(1)])]);
     await told.set(second, [sliceOf('second', [pod(2)])]);
     assert.deepEqual(await whoAnswers('10.96.0.30', 80, 10), ['10.244.0.1']);
-    await told.set(first, undefined);
-    assert.deepEqual(told.freed.splice(0), ['second']);
-    await told.set(second, [sliceOf('second', [pod(2)])]);
+    const reached = contents();
+    const other = await Told.start();
+    await other.set(second, [sliceOf('second', [pod(2)])]);
+    await other.set(first, [sliceOf('first', [pod(1)])]);
+    assert.deepEqual(contents(), reached);
+    await other.set(second, [sliceOf('second', [pod(2), pod(4)])]);
+    assert.deepEqual(contents(), reached);
+    const elder = { ...second, metadata: { ...second.metadata, creationTimestamp: '2025-12-31T00:00:00Z' } };
+    await other.set(elder, [sliceOf('second', [pod(2)])]);
+    assert.deepEqual(await whoAnswers('10.96.0.30', 80, 10), ['10.244.0.2'], 'its name does not count');
+    const again = await Told.start();
+    await again.set(second, [sliceOf('second', [pod(2)])]);
+    await again.set(first, [sliceOf('first', [pod(1)])]);
+    await again.set(first, undefined);
+    assert.deepEqual(again.freed.splice(0), ['second']);
+    await again.set(second, [sliceOf('second', [pod(2)])]);
     assert.deepEqual(await whoAnswers('10.96.0.30', 80, 10), ['10.244.0.2']);
   });
 
@@ -472,11 +507,17 @@ async function kernelChanges(work: () => Promise<unknown>): Promise<number> {
   return seen.split('\n').filter((line) => line.includes(TABLE)).length;
 }
 
+/** From here to `eth0` in a namespace. One to a namespace that is gone goes some time after it, and would be in the way. */
+function cable(link: string, namespace: string): void {
+  spawnSync('ip', ['link', 'delete', link], { stdio: 'ignore' });
+  ip(`link add ${link} type veth peer name eth0 netns ${namespace}`);
+}
+
 /** Somebody on another host, with this one in between. */
 async function clientOutside(t: TestContext) {
   const host = temporaryNamespace(t);
   const name = host.slice(host.lastIndexOf('/') + 1);
-  ip(`link add nlout type veth peer name eth0 netns ${name}`);
+  cable('nlout', name);
   for (const words of ['addr add 192.0.2.129/30 dev nlout', 'link set nlout up']) ip(words);
   for (const words of ['addr add 192.0.2.130/30 dev eth0', 'link set eth0 up', 'route add default via 192.0.2.129']) {
     ip(`-n ${name} ${words}`);
@@ -509,7 +550,7 @@ function podBeside(t: TestContext): { namespace: string; address: string } {
   const namespace = temporaryNamespace(t);
   const name = namespace.slice(namespace.lastIndexOf('/') + 1);
   const address = '10.244.0.99';
-  ip(`link add nlpod type veth peer name eth0 netns ${name}`);
+  cable('nlpod', name);
   for (const words of ['link set nlpod up', 'addr add 169.254.1.1/32 dev nlpod', `route add ${address} dev nlpod`])
     ip(words);
   for (const words of [

@@ -33,13 +33,15 @@ export interface Entry {
 
 /** What one Service needs of the kernel. */
 export interface ServiceRules {
+  /** When the Service was made: of two that claim the same entry the elder has it, on every host. */
+  readonly since: string;
   readonly choices: ReadonlyMap<string, Choice>;
   readonly entries: readonly Entry[];
   /** Balancers elsewhere ask at this port of the host whether it has backends of its own. */
   readonly health?: Health;
 }
 
-export const NO_RULES: ServiceRules = { choices: new Map(), entries: [] };
+export const NO_RULES: ServiceRules = { since: '', choices: new Map(), entries: [] };
 
 export function rulesOf(service: Service, slices: readonly EndpointSlice[], from: Viewpoint): ServiceRules {
   if (!isProxied(service)) return NO_RULES;
@@ -49,7 +51,8 @@ export function rulesOf(service: Service, slices: readonly EndpointSlice[], from
     for (const family of familiesOf(service)) addPort(service, port, family, slices, from, choices, entries);
   }
   const health = healthOf(service, slices, from);
-  return { choices, entries, ...(health === undefined ? {} : { health }) };
+  const since = service.metadata.creationTimestamp ?? '';
+  return { since, choices, entries, ...(health === undefined ? {} : { health }) };
 }
 
 /** Those that end are not counted: nobody new is to be sent here for them. */

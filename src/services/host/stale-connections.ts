@@ -1,7 +1,6 @@
 import { forgetConnections, type KnownConnection, listConnections } from '../../linux/connections.ts';
 import { asError, type Log } from '../../runtime/log.ts';
-import type { Backend } from './backends.ts';
-import type { ProxyChange } from './proxy-table.ts';
+import type { Gone, ProxyChange } from './proxy-table.ts';
 import type { Entry } from './service-rules.ts';
 
 /**
@@ -18,8 +17,10 @@ export class StaleConnections {
 
   /** After the kernel has been told. Nobody has to wait for it. */
   forget(changes: readonly ProxyChange[]): void {
-    const gone = changes.flatMap((change) => change.gone.map(repliesOf));
-    const opened = changes.flatMap((change) => change.opened.flatMap(questionsTo));
+    const gone = changes.flatMap((change) => change.gone.map(answersOf));
+    const opened = changes.flatMap((change) =>
+      change.opened.filter(({ protocol }) => protocol === 'udp').map(questionsTo),
+    );
     if (gone.length === 0 && opened.length === 0) return;
     this.#work = this.#work
       .then(() => this.#forget([...gone, ...opened]))
@@ -46,19 +47,22 @@ interface Selection {
   readonly words: readonly string[];
 }
 
-const repliesOf = ({ address, port }: Backend): Selection => ({
-  key: `from ${address} ${port}`,
-  words: ['--reply-src', address, '--reply-port-src', `${port}`],
-});
-
-function questionsTo({ address, protocol, port }: Entry): Selection[] {
-  if (protocol !== 'udp') return [];
-  const words = ['--orig-port-dst', `${port}`, ...(address === undefined ? [] : ['--orig-dst', address])];
-  return [{ key: `to ${address ?? 'any'} ${port}`, words }];
+/** Whoever comes to the same pod another way stays there. */
+function answersOf({ entry, backend: { address, port } }: Gone): Selection {
+  const { key, words } = questionsTo(entry);
+  return {
+    key: `${key} from ${address} ${port}`,
+    words: [...words, '--reply-src', address, '--reply-port-src', `${port}`],
+  };
 }
 
-const keysOf = ({ original, reply }: KnownConnection): string[] => [
-  `from ${reply.source} ${reply.sourcePort}`,
-  `to ${original.target} ${original.targetPort}`,
-  `to any ${original.targetPort}`,
-];
+function questionsTo({ address, port }: Entry): Selection {
+  const words = ['--orig-port-dst', `${port}`, ...(address === undefined ? [] : ['--orig-dst', address])];
+  return { key: `to ${address ?? 'any'} ${port}`, words };
+}
+
+const keysOf = ({ original, reply }: KnownConnection): string[] =>
+  [`to ${original.target} ${original.targetPort}`, `to any ${original.targetPort}`].flatMap((question) => [
+    question,
+    `${question} from ${reply.source} ${reply.sourcePort}`,
+  ]);

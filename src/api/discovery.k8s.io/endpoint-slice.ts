@@ -20,6 +20,8 @@ export interface Endpoint {
   conditions?: { ready?: boolean; serving?: boolean; terminating?: boolean };
   hostname?: string;
   nodeName?: string;
+  /** The part of the world that the node says it is in. */
+  zone?: string;
   targetRef?: { kind?: string; namespace?: string; name?: string; uid?: string };
 }
 

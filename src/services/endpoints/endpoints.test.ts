@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { type Faults, storm } from '../../../test/simulation/faults.ts';
 import { world } from '../../../test/simulation/world.ts';
 import { Endpoints } from '../../api/core/endpoints.ts';
+import { Node } from '../../api/core/node.ts';
 import { Pod, type PodSpec } from '../../api/core/pod.ts';
 import { Service, type ServiceSpec } from '../../api/core/service.ts';
 import { EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
@@ -21,7 +22,7 @@ class Cluster {
   readonly managers: Manager[] = [];
 
   constructor(seed = 1) {
-    this.world = world({ seed, kinds: [Service, Pod, Endpoints, EndpointSlice, Event], level: 'error' });
+    this.world = world({ seed, kinds: [Service, Pod, Node, Endpoints, EndpointSlice, Event], level: 'error' });
   }
 
   start(faults: Partial<Faults> = {}): void {
@@ -130,6 +131,26 @@ describe('endpoints of a Service', () => {
       ['10.244.0.2'],
     );
     assert.equal(metadata.annotations?.['endpoints.kubernetes.io/over-capacity'], undefined);
+    await cluster.stop();
+  });
+
+  it('are in the zone of their node, as soon as it has one', async () => {
+    const cluster = new Cluster();
+    cluster.start();
+    const { client } = cluster.world;
+    await client.create(Node, { metadata: { name: 'a' }, spec: {} });
+    await cluster.service('web');
+    await cluster.pod('one', 'web');
+    await cluster.ready('one', '10.244.0.1');
+    await cluster.settle();
+    const zones = (): unknown[] => cluster.slices().flatMap(({ endpoints }) => endpoints.map(({ zone }) => zone));
+    assert.deepEqual(zones(), [undefined]);
+    for (const zone of ['north', 'south']) {
+      const merge = { metadata: { labels: { 'topology.kubernetes.io/zone': zone } } };
+      await client.patch(Node, { namespace: '', name: 'a' }, { merge });
+      await cluster.settle();
+      assert.deepEqual(zones(), [zone]);
+    }
     await cluster.stop();
   });
 

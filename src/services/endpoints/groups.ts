@@ -1,7 +1,7 @@
 import type { Pod } from '../../api/core/pod.ts';
 import type { Service } from '../../api/core/service.ts';
 import type { Endpoint, EndpointPort } from '../../api/discovery.k8s.io/endpoint-slice.ts';
-import { endpointOf, type Family, portsOf } from './pod-endpoint.ts';
+import { endpointOf, type Family, portsOf, type ZoneOf } from './pod-endpoint.ts';
 
 /** Endpoints that can be told in the same slices: of one family, and with the same ports. */
 export interface Group {
@@ -19,11 +19,11 @@ export const groupKey = (family: string, ports: readonly EndpointPort[] = []): s
   ]);
 
 /** What shall be told of a Service. A family without endpoints is told as such. */
-export function groupsOf(service: Service, pods: readonly Pod[]): Group[] {
+export function groupsOf(service: Service, pods: readonly Pod[], zoneOf: ZoneOf): Group[] {
   return familiesOf(service).flatMap((family) => {
     const groups = new Map<string, { family: Family; ports: EndpointPort[]; endpoints: Endpoint[] }>();
     for (const pod of [...pods].sort(byName)) {
-      const endpoint = endpointOf(pod, service, family);
+      const endpoint = endpointOf(pod, service, family, zoneOf);
       if (endpoint === undefined) continue;
       const ports = portsOf(service, pod);
       const key = groupKey(family, ports);

@@ -27,8 +27,11 @@ export const hostnameOf = ({ metadata, spec }: Pod, service: Service): string | 
     ? spec.hostname
     : undefined;
 
+/** In which zone a node is, by its name; undefined when it says nothing. */
+export type ZoneOf = (node: string) => string | undefined;
+
 /** A pod as one endpoint of a Service; nothing as long as it has no address of the family. */
-export function endpointOf(pod: Pod, service: Service, family: Family): Endpoint | undefined {
+export function endpointOf(pod: Pod, service: Service, family: Family, zoneOf: ZoneOf): Endpoint | undefined {
   const address = addressOf(pod, family);
   if (address === undefined || hasEnded(pod)) return undefined;
   const serving = isReady(pod);
@@ -36,12 +39,14 @@ export function endpointOf(pod: Pod, service: Service, family: Family): Endpoint
   const ready = service.spec.publishNotReadyAddresses === true || (serving && !terminating);
   const hostname = hostnameOf(pod, service);
   const { nodeName = '' } = pod.spec;
+  const zone = zoneOf(nodeName);
   const { namespace = '', name, uid } = pod.metadata;
   return {
     addresses: [address],
     conditions: { ready, serving, terminating },
     ...(hostname === undefined ? {} : { hostname }),
     ...(nodeName === '' ? {} : { nodeName }),
+    ...(zone === undefined ? {} : { zone }),
     targetRef: { kind: 'Pod', namespace, name, uid },
   };
 }

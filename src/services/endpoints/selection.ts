@@ -1,3 +1,4 @@
+import type { Node } from '../../api/core/node.ts';
 import { Pod } from '../../api/core/pod.ts';
 import { Service } from '../../api/core/service.ts';
 import { type Cache, type Caches, index } from '../../runtime/cache.ts';
@@ -27,6 +28,13 @@ export function servicesOf({ metadata }: Pod, caches: Caches): Ref[] {
     .map(refOf);
 }
 
+/** The Services that have pods on the node among theirs. */
+export const servicesOn = ({ metadata }: Node, caches: Caches): Ref[] =>
+  caches
+    .of(Pod)
+    .by(byNode, metadata.name)
+    .flatMap((pod) => servicesOf(pod, caches));
+
 const selects = (selector: Labels, labels: Labels): boolean =>
   Object.entries(selector).every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value);
 
@@ -36,6 +44,8 @@ const keyOf = (namespace: string | undefined, [key, value]: readonly [string, st
 const byLabel = index(Pod, ({ metadata }) =>
   Object.entries(metadata.labels ?? {}).map((label) => keyOf(metadata.namespace, label)),
 );
+
+const byNode = index(Pod, ({ spec: { nodeName = '' } }) => (nodeName === '' ? [] : [nodeName]));
 
 /** One of the labels that a Service wants is enough to find it. */
 const byFirstLabel = index(Service, ({ metadata, spec }) =>

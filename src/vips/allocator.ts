@@ -226,12 +226,12 @@ export class Allocator {
   }
 
   /** Networks may go, or move to other addresses, before the Services do. */
-  async #releaseElsewhere({ addresses }: Decision, { caches, client }: Context): Promise<void> {
+  async #releaseElsewhere({ addresses }: Decision, { caches }: Context): Promise<void> {
     const { register, underlay, claims } = this.#office;
     for (const address of addresses) {
       const namespaces = underlay.at(address).map(({ namespace }) => namespace);
       const users = new Set(register.at(address)?.users.map(({ uid }) => uid));
-      await this.#office.releaseElsewhere(address, claims.held(address, namespaces, users), caches, client);
+      await this.#office.releaseElsewhere(address, claims.held(address, namespaces, users), caches);
     }
   }
 

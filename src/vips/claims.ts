@@ -1,8 +1,10 @@
 import type { Address } from '../api/address.ts';
 import type { AddressBlock } from '../api/netloom.io/address-block.ts';
+import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { blockOf, type Holding } from '../ledger/space.ts';
-import type { Networks } from './networks.ts';
+import type { Client } from '../runtime/client.ts';
+import { Networks } from './networks.ts';
 import { nameOf, type User } from './terms.ts';
 import { isService, serviceAsHolder, UNDERLAY } from './vip.ts';
 
@@ -26,14 +28,28 @@ export interface Held {
  */
 export class Claims {
   readonly #ledger: Ledger;
+  readonly #client: Client;
+  /** What those who ask in one go will be told. */
+  #asked: Promise<Networks> | undefined;
 
-  constructor(ledger: Ledger) {
+  constructor({ ledger, client }: { ledger: Ledger; client: Client }) {
     this.#ledger = ledger;
+    this.#client = client;
+  }
+
+  /** The networks that the server has by now, of which we may not have heard. */
+  networksNow(): Promise<Networks> {
+    this.#asked ??= Promise.resolve().then(async () => {
+      this.#asked = undefined;
+      return new Networks(await this.#client.list(NetConfig));
+    });
+    return this.#asked;
   }
 
   /**
    * Answers with who has the address instead, a sentence each; empty when it is ours everywhere. `promisedTo`: the UID of the
-   * Service that is about to be told the address; what is held in its name is put on record anew.
+   * Service that is about to be told the address; what is held in its name is put on record anew. Where a record of an address that was
+   * told is missing, the network may be gone, and others who know it take the record off each time that we make one.
    */
   async take({ address, pool, users }: Claim, networks: Networks, promisedTo?: string): Promise<string[]> {
     const [first] = users;
@@ -42,6 +58,8 @@ export class Claims {
       networks.namespacesAround(address).map(async (namespace) => {
         const space = this.#ledger.space(namespace, UNDERLAY);
         const holder = space.holdingAt(address)?.holder;
+        const isMissing = holder === undefined && promisedTo === undefined;
+        if (isMissing && !(await this.networksNow()).haveIn(namespace, address)) return [];
         const user =
           holder !== undefined && isService(holder) ? users.find(({ uid }) => uid === holder.uid) : undefined;
         const afresh = user !== undefined && user.uid === promisedTo;

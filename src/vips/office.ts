@@ -33,7 +33,7 @@ export class Office {
 
   constructor({ client, informers, system }: Pick<Host, 'client' | 'informers' | 'system'>, namespace: string) {
     this.namespace = namespace;
-    this.claims = new Claims(Ledger.of({ client, informers, system }));
+    this.claims = new Claims({ ledger: Ledger.of({ client, informers, system }), client });
     this.register = new Register({ namespace, changed: (address) => this.#mark(address) });
     const blocks = informers.of(AddressBlock);
     blocks.onListed((version) => {
@@ -164,19 +164,19 @@ export class Office {
         // Those who have it now inherit only what networks are around.
         const users = new Set(vip.users.map((user) => user.uid));
         const left = group.flatMap(({ uid, held }) => (users.has(uid) ? [] : held));
-        await this.releaseElsewhere(address, left, caches, client);
+        await this.releaseElsewhere(address, left, caches);
       }),
     );
     for (const error of failures.values()) throw error;
   }
 
   /** Of these records of an address, gives back those in namespaces where hosts cannot have it. */
-  async releaseElsewhere(address: Address, held: readonly Held[], caches: Caches, client: Client): Promise<void> {
+  async releaseElsewhere(address: Address, held: readonly Held[], caches: Caches): Promise<void> {
     const known = this.networks(caches).namespacesAround(address);
     const elsewhere = held.filter(({ namespace }) => !known.includes(namespace));
     if (elsewhere.length === 0) return;
     // Of networks that came a moment ago others may have heard before us.
-    const around = new Networks(await client.list(NetConfig)).namespacesAround(address);
+    const around = (await this.claims.networksNow()).namespacesAround(address);
     await this.claims.release(elsewhere.filter(({ namespace }) => !around.includes(namespace)));
   }
 

@@ -892,6 +892,22 @@ describe('hosts and Services on one network', () => {
   });
 });
 
+describe('two leaders, one of whom does not hear of NetConfigs any more', () => {
+  it('do not put on record and take off without end what Services have in a network that is gone', async () => {
+    const lab = await small();
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.250');
+    await lab.service('a');
+    await lab.start({ delay: [5, 5] }, {}, '/netconfigs?');
+    const writes = () => lab.world.api.requests.get('put addressblocks') ?? 0;
+    const before = writes();
+    await lab.world.client.delete(NetConfig, { name: 'netconfig', namespace: NAMESPACE });
+    await lab.settle(60_000);
+    assert.deepEqual(lab.held(), ['metallb-system/vips 172.17.0.80 a']);
+    assert.ok(writes() - before < 10, `${writes() - before} writes`);
+    await lab.stop();
+  });
+});
+
 describe('two leaders, one of whom does not hear of Services any more', () => {
   it('do not give back and put on record without end what a Service had that is gone', async () => {
     const lab = await small();

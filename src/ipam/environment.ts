@@ -14,7 +14,7 @@ import { type Ref, refOf } from '../runtime/ref.ts';
 import { keptOut } from './kept-out.ts';
 import { Networks } from './networks.ts';
 import { FINALIZER, isFor } from './reservation.ts';
-import { type Waiter, Waiting } from './waiting.ts';
+import { type Served, type Waiter, Waiting } from './waiting.ts';
 
 /** The space that the addresses of hosts live in, one in each namespace. */
 export const UNDERLAY = 'underlay';
@@ -178,10 +178,10 @@ export function byAge(a: ApiObject, b: ApiObject): number {
 const refsOf = ({ group, kind }: Kind, waiters: readonly Waiter[]): Ref[] =>
   waiters.filter(({ holder }) => holder.apiGroup === group && holder.kind === kind).map(({ ref }) => ref);
 
-const servedBy = (holdings: readonly AddressHolding[]): { address: Address; uid: string }[] =>
-  holdings.flatMap(({ address: text, holder: { uid } }) => {
+const servedBy = (holdings: readonly AddressHolding[]): Served[] =>
+  holdings.flatMap(({ address: text, holder: { uid }, network, subnet }) => {
     const address = Address.parse(text);
-    return address === undefined ? [] : [{ address, uid }];
+    return address === undefined ? [] : [{ address, uid, network, subnet }];
   });
 
 const environments = new WeakMap<Ledger, Environments>();

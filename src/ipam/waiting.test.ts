@@ -20,6 +20,7 @@ const prefix = Prefix.parse('172.18.0.0/24');
 assert.ok(prefix);
 const any = { subnet: new Subnet(network(), subnet(), prefix) };
 const certain = { ...any, address: address('172.18.0.5') };
+const here = { network: 'Storage', subnet: 'subnet1' };
 const names = (waiters: Waiter[]): string[] => waiters.map(({ holder }) => holder.name);
 const nobody = new Set<string>();
 
@@ -35,7 +36,10 @@ test('an address of another subnet wakes nobody', () => {
   const waiting = new Waiting();
   waiting.set(waiter('a'), [any]);
   assert.deepEqual(waiting.nextFor([address('172.19.0.10')]), []);
-  assert.deepEqual(waiting.afterServing([{ address: address('172.18.0.5'), uid: 'x' }]), []);
+  assert.deepEqual(
+    waiting.afterServing([{ address: address('172.18.0.5'), uid: 'x', network: 'Tenant', subnet: 'subnet1' }]),
+    [],
+  );
 });
 
 test('who waits for a certain address is woken by that one only', () => {
@@ -90,10 +94,18 @@ test('who has been served or has left stands in nobody’s way', () => {
 test('who has been served and has not left the queue is told, and so is the next one', () => {
   const waiting = new Waiting();
   for (const name of ['a', 'b', 'c']) waiting.set(waiter(name), [any]);
-  const served = { address: address('172.18.0.10'), uid: 'a' };
+  const served = { address: address('172.18.0.10'), uid: 'a', ...here };
   assert.deepEqual(names(waiting.afterServing([served])), ['a', 'b']);
   waiting.set(waiter('a'), []);
   assert.deepEqual(names(waiting.afterServing([served])), ['b']);
+});
+
+test('who has been served is told also when the address is outside of the ranges by now', () => {
+  const waiting = new Waiting();
+  waiting.set(waiter('a'), [any]);
+  const outside = { address: address('172.18.0.5'), uid: 'a', ...here };
+  assert.deepEqual(names(waiting.afterServing([outside])), ['a']);
+  assert.deepEqual(names(waiting.afterServing([{ ...outside, network: 'Tenant' }])), []);
 });
 
 test('asking again does not cost one’s place', () => {

@@ -1,6 +1,6 @@
 import type { Address } from '../api/address.ts';
 import type { AddressHolder } from '../api/netloom.io/address-block.ts';
-import { folded } from '../api/network.openstack.org/shapes.ts';
+import { folded, sameName } from '../api/network.openstack.org/shapes.ts';
 import type { Applicant } from './applicant.ts';
 import type { Networks, Subnet } from './networks.ts';
 
@@ -13,6 +13,14 @@ export interface Wanted {
 
 /** Somebody who may have to wait. */
 export type Waiter = Pick<Applicant, 'holder' | 'ref' | 'created'>;
+
+/** An address on record for somebody. */
+export interface Served {
+  readonly address: Address;
+  readonly uid: string;
+  readonly network: string;
+  readonly subnet: string;
+}
 
 /** Who waits for addresses in a namespace, and who is next: those that are older come first, of whichever kind. */
 export class Waiting {
@@ -79,9 +87,9 @@ export class Waiting {
    * Who has been served with one of these, and has not left the queue: he may not know it, because another controller did it, or because
    * nobody could say whether it was done. And who is next in each of these queues.
    */
-  afterServing(served: readonly { readonly address: Address; readonly uid: string }[]): Waiter[] {
+  afterServing(served: readonly Served[]): Waiter[] {
     return [...this.#queues.values()].flatMap((queue) => {
-      const leaving = new Set(served.flatMap(({ address, uid }) => (queue.takes(address) ? [uid] : [])));
+      const leaving = new Set(served.flatMap((one) => (queue.isServedBy(one) ? [one.uid] : [])));
       if (leaving.size === 0) return [];
       const places = [...[...leaving].map((uid) => queue.find(uid)), queue.firstWho((uid) => !leaving.has(uid))];
       return places.flatMap((place) => place?.waiter ?? []);
@@ -143,6 +151,13 @@ class Queue {
   takes(address: Address): boolean {
     const { address: certain, subnet } = this.wanted;
     return certain === undefined ? subnet.pool.contains(address) : certain.equals(address);
+  }
+
+  /** Whether who has this waits no more, also where the subnet does not give that address any more. */
+  isServedBy({ address, network, subnet: name }: Served): boolean {
+    const { address: certain, subnet } = this.wanted;
+    const isThere = sameName(subnet.network.name, network) && sameName(subnet.definition.name, name);
+    return this.takes(address) || (certain === undefined && isThere);
   }
 
   find(uid: string): Place | undefined {

@@ -127,6 +127,37 @@ describe('a DNSMasq', () => {
     await lab.stop();
   });
 
+  it('asks for every address of an endpoint, under the key by which its Services share them', async () => {
+    const lab = new Lab();
+    await lab.start();
+    const loadBalancerIPs = ['192.168.122.80', 'fd00::80'];
+    await lab.dnsMasq('dns', {
+      externalEndpoints: [{ ipAddressPool: 'ctlplane', loadBalancerIPs, sharedIP: true, sharedIPKey: 'mine' }],
+    });
+    const { annotations = {}, labels = {} } = lab.find(Service, 'dnsmasq-dns-ctlplane').metadata;
+    assert.equal(annotations['metallb.universe.tf/loadBalancerIPs'], '192.168.122.80,fd00::80');
+    assert.equal(annotations['metallb.universe.tf/allow-shared-ip'], 'mine');
+    assert.equal(labels['service'], 'dnsmasq');
+    await lab.stop();
+  });
+
+  it('in both forms is what the newer one says, and the former Services go', async () => {
+    const lab = new Lab();
+    await lab.start();
+    const endpoint = { ipAddressPool: 'ctlplane', loadBalancerIPs: [], sharedIP: true, sharedIPKey: '' };
+    const found = await lab.dnsMasq('dns', { externalEndpoints: [endpoint] });
+    assert.deepEqual(lab.names(Service), ['dnsmasq-dns-ctlplane']);
+    const metadata = { labels: { service: 'mine' }, annotations: { 'core.openstack.org/ingress_create': 'true' } };
+    const override = { service: { metadata } };
+    await lab.world.client.update(DNSMasq, { ...found, spec: { ...found.spec, override } });
+    await lab.settle();
+    assert.deepEqual(lab.names(Service), ['dnsmasq-dns']);
+    const made = lab.find(Service, 'dnsmasq-dns').metadata;
+    assert.equal(made.labels?.['service'], 'mine');
+    assert.deepEqual(made.annotations, metadata.annotations);
+    await lab.stop();
+  });
+
   it('in the newer form lays its override over the Service, and says where it answers', async () => {
     const lab = new Lab();
     await lab.start();

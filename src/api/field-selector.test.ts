@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseFieldSelector } from './field-selector.ts';
+import { fieldTerm, parseFieldSelector } from './field-selector.ts';
 
 test('terms are joined by commas and compare for equality or difference', () => {
   assert.deepEqual(parseFieldSelector('metadata.name=x,status.phase!=Active,a==b'), [
@@ -43,6 +43,18 @@ test('every value survives escaping', () => {
         parseFieldSelector(text),
         values.map((value) => ({ field: 'f', op: '=', value })),
       );
+    }),
+  );
+});
+
+test('a term is read as it was written, whatever is in its value', () => {
+  fc.assert(
+    fc.property(fc.string(), (value) => {
+      const terms = parseFieldSelector(`${fieldTerm('metadata.name', value)},a!=b`);
+      assert.deepEqual(terms, [
+        { field: 'metadata.name', op: '=', value },
+        { field: 'a', op: '!=', value: 'b' },
+      ]);
     }),
   );
 });

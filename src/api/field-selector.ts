@@ -17,6 +17,9 @@ export function parseFieldSelector(text: string): FieldTerm[] {
   });
 }
 
+/** A term that is true where a field has a value, whatever is in that. */
+export const fieldTerm = (field: string, value: string): string => `${field}=${value.replace(/[\\,=]/g, '\\$&')}`;
+
 /** The parts between commas that no backslash protects. */
 function terms(text: string): string[] {
   return (text.match(/(?:[^\\,]|\\.?)+/gs) ?? []).filter((term) => term !== '');

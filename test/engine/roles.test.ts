@@ -55,6 +55,18 @@ describe('roles', () => {
   const status = async (username: string, method: 'GET' | 'POST' | 'DELETE', path: string, body?: JsonObject) =>
     (await api.as(person(username)).request({ method, path, ...(body === undefined ? {} : { body }) })).status;
 
+  /** Of the objects that there are when a watch begins. */
+  const namesSeen = async (username: string, path: string): Promise<string[]> => {
+    const names: string[] = [];
+    const begin = `${path}&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`;
+    const stream = api.as(person(username)).stream({ method: 'GET', path: begin, signal: AbortSignal.timeout(10_000) });
+    for await (const event of stream) {
+      if (event['type'] === 'BOOKMARK') break;
+      names.push(String(at(event, 'object.metadata.name')));
+    }
+    return names;
+  };
+
   test('let people do what they say, where they are bound, from the moment that they are', async () => {
     await made(ROLES, role('reader', [rule(['get', 'list'], ['configmaps'])]));
     assert.equal(await status('ann', 'GET', MAPS), 403);
@@ -103,6 +115,12 @@ describe('roles', () => {
     assert.equal(await status('bob', 'GET', MAPS), 403);
     assert.equal(await status('bob', 'GET', `${MAPS}?fieldSelector=metadata.name%3Dmine`), 200);
     assert.equal(await status('bob', 'GET', `${MAPS}?fieldSelector=metadata.name%3Dother`), 403);
+    // Neither does who may follow one name see others by selecting them beside it.
+    const selectors = ['', 'metadata.name!%3Dmine', 'metadata.name%3Dkube-root-ca.crt', 'metadata.namespace%3Ddefault'];
+    for (const start of [`${MAPS}/mine?watch=true`, `/api/v1/watch/namespaces/default/configmaps/mine?x=y`]) {
+      const seen = selectors.map((selector) => namesSeen('bob', `${start}&fieldSelector=${selector}`));
+      assert.deepEqual(await Promise.all(seen), [['mine'], [], [], ['mine']], start);
+    }
   });
 
   test('of the cluster are good for one namespace when they are bound there', async () => {

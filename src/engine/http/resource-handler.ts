@@ -1,4 +1,4 @@
-import { parseFieldSelector } from '../../api/field-selector.ts';
+import { fieldTerm, parseFieldSelector } from '../../api/field-selector.ts';
 import type { JsonObject } from '../../api/json.ts';
 import { badRequest, methodNotAllowed, notFound, type Status } from '../../api/status.ts';
 import type { Access, Attempt } from '../auth/access.ts';
@@ -175,8 +175,12 @@ const isIncludeObject = (text: string): text is IncludeObject =>
 
 function follow(context: Context, target: Target, call: Call, rendering: Rendering): Stream {
   const query = new URLSearchParams(call.query);
-  // GET of one name with ?watch is a watch of the collection that shows only that name.
-  if (target.name !== '') query.append('fieldSelector', `metadata.name=${target.name}`);
+  // GET of one name with ?watch is a watch of the collection that shows only that name: whoever may follow it may follow no more,
+  // whatever else is selected.
+  if (target.name !== '') {
+    const wanted = query.get('fieldSelector') ?? '';
+    query.set('fieldSelector', `${fieldTerm('metadata.name', target.name)}${wanted === '' ? '' : `,${wanted}`}`);
+  }
   const collection = { ...target, name: '' };
   const { contentType } = rendering.accepted;
   return {

@@ -22,7 +22,8 @@ import type { Taker } from './stdio.ts';
 export interface ContainersOptions {
   readonly clock: Clock;
   readonly cgroups: Cgroups;
-  readonly view: HostView;
+  /** How the host is to be seen by a container that begins now. */
+  readonly view: () => HostView;
   /** The group that all groups of this host are in. */
   readonly group: string;
   readonly layers: string;
@@ -158,6 +159,7 @@ export class Containers {
     this.#requireStaying(spec.sandbox);
     const container = new Container(spec, sandbox, {
       ...this.#options,
+      view: this.#options.view(),
       changed: ({ state }) => this.#options.changed(state),
     });
     try {

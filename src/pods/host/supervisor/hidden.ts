@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { lstatSync, readdirSync, realpathSync, type Stats } from 'node:fs';
 import path from 'node:path';
 
@@ -34,6 +35,7 @@ export function veilOver({ own, visible }: { own: readonly string[]; visible: re
   for (const folder of STATE) veil.emptyWithFolders(folder);
   for (const folder of ['/', '/etc']) veil.withoutSecrets(folder);
   for (const folder of own) veil.empty(folder);
+  veil.withoutPrivate(visible);
   for (const folder of visible) veil.show(folder);
   return veil.entries();
 }
@@ -55,6 +57,12 @@ const EMPTY = [
 
 /** State of the host's own services: a container finds the same folders, and nothing in them. */
 const STATE = ['/var/lib', '/var/cache', '/var/log', '/var/spool', '/var/backups', '/var/mail', '/var/local'];
+
+/** What everybody has anyway: it is not looked through for what is private. */
+const OF_THE_SYSTEM = /^\/(usr|s?bin|lib(x?32|64)?|nix|gnu)$/;
+
+/** Below those, what the owner of the host has put there. */
+const OF_THE_OWNER = ['/usr/local/etc'];
 
 /** The kernel's own are mounted afresh. */
 const KERNEL = ['/proc', '/sys', '/dev'];
@@ -99,9 +107,22 @@ class VeilMaker {
         if ((stats.mode & OTHERS_MAY_READ) === 0) this.empty(file);
         else if (folder !== '/') this.withoutSecrets(file);
       } else if ((stats.mode & OTHERS_MAY_READ) === 0) {
-        this.#within(folder);
-        this.#entries.set(file, { is: 'nothing', path: relative(file) });
+        this.#hide(file);
       }
+    }
+  }
+
+  /** The same of all other folders; what is in them is not ours to know beforehand, and may be much. */
+  withoutPrivate(visible: readonly string[]): void {
+    const folders = names('/')
+      .map((name) => `/${name}`)
+      .filter((folder) => !OF_THE_SYSTEM.test(folder) && folder !== '/etc' && !KERNEL.includes(folder))
+      .filter((folder) => statsOf(folder)?.isDirectory() && !this.#isEmpty(folder));
+    const known = [...this.#entries.keys()].filter((folder) => this.#isEmpty(folder));
+    for (const file of privateBelow([...folders, ...OF_THE_OWNER], [...visible, ...known])) {
+      if (this.#isHidden(file)) continue;
+      if (statsOf(file)?.isDirectory()) this.empty(file);
+      else this.#hide(file);
     }
   }
 
@@ -112,6 +133,11 @@ class VeilMaker {
       if (entry?.is !== 'folder') continue;
       this.#entries.set(above, { ...entry, mode: entry.mode | OTHERS_MAY_ENTER });
     }
+  }
+
+  #hide(file: string): void {
+    this.#within(path.dirname(file));
+    this.#entries.set(file, { is: 'nothing', path: relative(file) });
   }
 
   #within(folder: string): void {
@@ -142,6 +168,21 @@ class VeilMaker {
     return entry?.is === 'folder' && entry.empty;
   }
 }
+
+/** What users of the host may not read in these folders, without what is mounted there; of what is in it, nothing. */
+function privateBelow(folders: readonly string[], passedOver: readonly string[]): string[] {
+  const there = folders.filter((folder) => statsOf(folder) !== undefined);
+  const none = passedOver.flatMap((folder) => ['-path', folder.replace(/[\\*?[\]]/g, '\\$&'), '-o']);
+  const words = [...there, '-xdev', '(', ...none, '-false', ')', '-prune', '-o'];
+  const isPrivate = ['!', '-type', 'l', '!', '-perm', '-004', '-print0', '-prune'];
+  const { stdout, error } = spawnSync('find', [...words, ...isPrivate], { maxBuffer: MOST, timeout: PATIENCE });
+  // What cannot be looked through is not for containers at all.
+  return error === undefined ? stdout.toString().split('\0').filter(Boolean) : there;
+}
+
+const MOST = 4 * 2 ** 20;
+/** In milliseconds; an agent waits for a supervisor, but not for ever. */
+const PATIENCE = 5_000;
 
 const relative = (file: string): string => file.slice(1);
 

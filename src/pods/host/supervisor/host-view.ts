@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Cgroups } from '../../../linux/cgroups.ts';
+import type { Clock } from '../../../runtime/clock.ts';
 import { veilOver } from './hidden.ts';
 import type { HostView } from './root.ts';
 
@@ -21,6 +22,25 @@ export function viewOfHost({ own, cgroups }: { own: readonly string[]; cgroups: 
     cgroupVersion: cgroups.version,
   };
 }
+
+/** The host as it was lately: what is made private on it later is hidden from the containers that are started then. */
+export function viewsOfHost(clock: Clock, look: () => HostView): () => HostView {
+  let view = look();
+  let freshUntil = clock.uptime() + FRESH;
+  return () => {
+    const begin = clock.uptime();
+    if (begin < freshUntil) return view;
+    view = look();
+    const end = clock.uptime();
+    // Whoever takes long to look looks rarely: nothing else is done meanwhile.
+    freshUntil = end + Math.max(FRESH, SELDOM * (end - begin));
+    return view;
+  };
+}
+
+/** In milliseconds. */
+const FRESH = 60_000;
+const SELDOM = 500;
 
 /** Containers of ours run `netloom` from its own folder, with the Node.js that this process has. */
 function programFolders(): string[] {

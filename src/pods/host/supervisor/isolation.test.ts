@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { ownCapabilities } from '../../../linux/capabilities.ts';
@@ -188,6 +198,31 @@ test('a container sees neither homes nor secrets of the host, nor what the super
   const visible = stdout.split('\n').filter((line) => line !== '' && !line.endsWith(':'));
   assert.deepEqual(visible, ['lock']);
   assert.doesNotMatch(readdirSync('/run').join(), /^lock$/);
+});
+
+test('a container does not see what users of the host may not read, wherever that is', needsRoot, async (t) => {
+  const [open, closed] = ['/opt', '/srv'].map((folder) => mkdtempSync(path.join(folder, 'netloom-[test]-'))) as [
+    string,
+    string,
+  ];
+  t.after(() => {
+    for (const folder of [open, closed]) rmSync(folder, { recursive: true });
+  });
+  chmodSync(open, 0o755);
+  mkdirSync(path.join(open, 'deep'));
+  writeFileSync(path.join(open, 'deep/program'), 'for all');
+  writeFileSync(path.join(open, 'deep/key'), 'secret', { mode: 0o600 });
+  writeFileSync(path.join(closed, 'key'), 'secret');
+  const host = await TestHost.start(t);
+  const { stdout } = await host.run([
+    'sh',
+    '-c',
+    'cat "$1"/deep/program; ls -A "$1"/deep "$2"; cat "$1"/deep/key',
+    'sh',
+    open,
+    closed,
+  ]);
+  assert.equal(stdout, `for all${open}/deep:\nprogram\n\n${closed}:\n`);
 });
 
 test('a program begins with its input and output, and nothing else is open', needsRoot, async (t) => {

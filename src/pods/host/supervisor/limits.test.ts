@@ -137,7 +137,7 @@ test('where nothing can be limited containers run without, and their states say 
   const containers = new Containers({
     clock: system,
     cgroups,
-    view: viewOfHost({ own: [host.folder], cgroups }),
+    view: () => viewOfHost({ own: [host.folder], cgroups }),
     group: host.cgroup,
     layers: path.join(host.folder, 'layers'),
     changed: () => {},

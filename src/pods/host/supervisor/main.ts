@@ -8,7 +8,7 @@ import { asError, lineLog } from '../../../runtime/log.ts';
 import { system } from '../../../runtime/system.ts';
 import { claimHost } from './claim-host.ts';
 import { Containers, SUPERVISOR } from './containers.ts';
-import { viewOfHost } from './host-view.ts';
+import { viewOfHost, viewsOfHost } from './host-view.ts';
 import { KeptSocket } from './kept-socket.ts';
 import { SupervisorServer } from './server.ts';
 
@@ -58,7 +58,7 @@ if (missing.length > 0) {
 const containers = new Containers({
   clock: system,
   cgroups,
-  view: viewOfHost({ own: [stateDirectory, runDirectory, ...options.hidden], cgroups }),
+  view: viewsOfHost(system, () => viewOfHost({ own: [stateDirectory, runDirectory, ...options.hidden], cgroups })),
   group: cgroup,
   layers: path.join(stateDirectory, 'containers'),
   changed: (state) => server.changed(state),

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { silentLog } from '../../runtime/log.ts';
 import type { Transport } from '../../runtime/transport.ts';
@@ -30,5 +33,30 @@ describe('this machine as a node', () => {
       reason: 'the name of this machine, "odd_name", cannot be one of a node: give it another with --host NAME',
     });
     assert.equal(existsSync('/run/netloom/hosts/odd_name'), false);
+  });
+
+  test('is none where another agent has its name already, whether or not that says who it is', needsRoot, async (t) => {
+    const name = `t${randomBytes(4).toString('hex')}`;
+    const folder = `/run/netloom/hosts/${name}`;
+    mkdirSync(folder, { recursive: true });
+    const holder = spawn(
+      'flock',
+      ['--exclusive', '--no-fork', `${folder}/agent.lock`, 'sh', '-c', 'echo held; exec sleep 1000'],
+      {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      },
+    );
+    t.after(async () => {
+      holder.kill();
+      await once(holder, 'close');
+      rmSync(folder, { recursive: true });
+    });
+    await once(holder.stdout, 'data');
+    const [directory, kubeconfig] = ['/nowhere/netloom', '/nowhere/netloom/kubeconfig'];
+    const options = { directory, kubeconfig, transport: {} as Transport, log: silentLog, ...networks, name };
+    const reason = (who: string) => `the agent of ${name} runs already, as ${who}: it belongs to another Netloom`;
+    assert.deepEqual(await startOwnHost(options), { reason: reason('another process') });
+    writeFileSync(`${folder}/agent.lock`, '42\n');
+    assert.deepEqual(await startOwnHost(options), { reason: reason('process 42') });
   });
 });

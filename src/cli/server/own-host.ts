@@ -61,7 +61,8 @@ export async function startOwnHost(options: OwnHostOptions): Promise<OwnHost | {
   await mkdir(runDirectory, { recursive: true, mode: 0o700 });
   const lock = lockFile(join(runDirectory, 'agent.lock'));
   if ('heldBy' in lock) {
-    return { reason: `the agent of ${name} runs already, as process ${lock.heldBy}: it belongs to another Netloom` };
+    const who = lock.heldBy === undefined ? 'another process' : `process ${lock.heldBy}`;
+    return { reason: `the agent of ${name} runs already, as ${who}: it belongs to another Netloom` };
   }
   lock.release();
   return new RunningHost(name, options);

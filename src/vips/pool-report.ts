@@ -1,6 +1,6 @@
-import { compareAddresses, type Family } from '../api/address.ts';
+import { type Address, compareAddresses, type Family } from '../api/address.ts';
 import type { Condition } from '../api/condition.ts';
-import type { IPAddressPool, IPAddressPoolStatus } from '../api/metallb.io/ip-address-pool.ts';
+import type { IPAddressPool, IPAddressPoolStatus, PoolFamilyStatus } from '../api/metallb.io/ip-address-pool.ts';
 import type { Metric } from '../runtime/metrics.ts';
 import { timestamp } from '../runtime/timestamp.ts';
 import type { Pool } from './pool.ts';
@@ -38,6 +38,7 @@ export function poolStatus(facts: PoolFacts): IPAddressPoolStatus {
     availableIPv4: counts[4].available,
     availableIPv6: counts[6].available,
     usage: usageOf(counts),
+    families: [counts[4], counts[6]].filter(({ capacity }) => capacity > 0n).map(familyStatus),
     conditions: dated(statements(facts, vips, counts), facts),
   };
 }
@@ -46,9 +47,10 @@ export function poolStatus(facts: PoolFacts): IPAddressPoolStatus {
 export function poolMetric(pools: Iterable<Pool>, namespace: string): Metric {
   const samples = [...pools].flatMap((pool) =>
     ([4, 6] as const).flatMap((family) => {
-      const { capacity, taken, available } = countsOf(family, [], pool);
+      const { capacity, taken, available, excluded } = countsOf(family, [], pool);
       const labels = { namespace, pool: pool.name, family: `IPv${family}` };
-      const states = capacity === 0n ? {} : { free: available, held: taken, total: Number(capacity) };
+      const total = Number(capacity);
+      const states = capacity === 0n ? {} : { free: available, held: taken, excluded: Number(excluded), total };
       return Object.entries(states).map(([state, value]) => ({ labels: { ...labels, state }, value }));
     }),
   );
@@ -66,6 +68,8 @@ interface Counts {
   readonly available: number;
   readonly capacity: bigint;
   readonly taken: number;
+  readonly excluded: bigint;
+  readonly next: Address | undefined;
 }
 
 function countsOf(family: Family, vips: readonly Vip[], pool: Pool | undefined): Counts {
@@ -75,14 +79,26 @@ function countsOf(family: Family, vips: readonly Vip[], pool: Pool | undefined):
   return {
     family,
     assigned: vips.filter(({ address }) => address.family === family).length,
-    // Numbers beyond this are not exact in JSON.
-    available: left > MOST ? Number.MAX_SAFE_INTEGER : Number(left),
+    available: exact(left),
     capacity,
     taken,
+    excluded: pool?.excluded(family) ?? 0n,
+    next: pool?.firstFree(family),
   };
 }
 
+const familyStatus = ({ family, capacity, taken, available, excluded, next }: Counts): PoolFamilyStatus => ({
+  family: family === 4 ? 'IPv4' : 'IPv6',
+  total: exact(capacity),
+  held: taken,
+  free: available,
+  excluded: exact(excluded),
+  ...(next === undefined ? {} : { next: next.toString() }),
+});
+
+/** Numbers beyond this are not exact in JSON. */
 const MOST = BigInt(Number.MAX_SAFE_INTEGER);
+const exact = (count: bigint): number => Number(count > MOST ? MOST : count);
 
 function usageOf(counts: Readonly<Record<Family, Counts>>): string {
   const texts = [counts[4], counts[6]]

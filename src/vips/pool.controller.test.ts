@@ -29,6 +29,17 @@ describe('a pool', () => {
       assignedIPv6: 1,
       availableIPv6: Number.MAX_SAFE_INTEGER,
       usage: '1 of 11 IPv4, 1 IPv6',
+      families: [
+        { family: 'IPv4', total: 11, held: 1, free: 10, excluded: 0, next: '172.17.0.81' },
+        {
+          family: 'IPv6',
+          total: Number.MAX_SAFE_INTEGER,
+          held: 1,
+          free: Number.MAX_SAFE_INTEGER,
+          excluded: 0,
+          next: 'fd00::1',
+        },
+      ],
     });
     await lab.stop();
   });
@@ -40,7 +51,9 @@ describe('a pool', () => {
     const annotations = { 'metallb.io/allow-shared-ip': 'k' };
     await lab.service('a', { port: 80, annotations });
     await lab.service('b', { port: 81, annotations });
-    assert.equal(lab.findPool('internalapi').status?.usage, '1 of 508 IPv4');
+    const { usage, families } = lab.findPool('internalapi').status ?? {};
+    assert.equal(usage, '1 of 508 IPv4');
+    assert.deepEqual(families, [{ family: 'IPv4', total: 508, held: 1, free: 507, excluded: 4, next: '10.0.0.2' }]);
     await lab.stop();
   });
 
@@ -69,6 +82,7 @@ describe('a pool', () => {
     assert.deepEqual(lines(), [
       `netloom_pool_addresses{${labels},state="free"} 4`,
       `netloom_pool_addresses{${labels},state="held"} 1`,
+      `netloom_pool_addresses{${labels},state="excluded"} 0`,
       `netloom_pool_addresses{${labels},state="total"} 5`,
     ]);
     await lab.delete('a');

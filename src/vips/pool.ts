@@ -83,7 +83,12 @@ export class Pool {
     return this.#rooms[family].capacity;
   }
 
-  /** How many of them somebody has, be it a Service or a host. */
+  /** How many addresses of its ranges the pool gives to nobody. */
+  excluded(family: Family): bigint {
+    return this.#rooms[family].excluded;
+  }
+
+  /** How many of those that it can give somebody has, be it a Service or a host. */
   taken(family: Family): number {
     return this.#rooms[family].taken;
   }
@@ -133,8 +138,11 @@ class Room {
   }
 
   get capacity(): bigint {
-    const own = this.#ranges.filter(({ first }) => first.family === this.#family);
-    return own.reduce((sum, range) => sum + sizeOf(range) - (this.#avoidsBuggy ? buggyIn(range) : 0n), 0n);
+    return this.#sum(sizeOf) - this.excluded;
+  }
+
+  get excluded(): bigint {
+    return this.#avoidsBuggy ? this.#sum(buggyIn) : 0n;
   }
 
   get taken(): number {
@@ -163,6 +171,11 @@ class Room {
     if (offset === undefined || (this.#avoidsBuggy && isBuggy(address))) return;
     this.#vacanciesAt(place).open(offset);
     this.#open.open(place);
+  }
+
+  #sum(count: (range: AddressRange) => bigint): bigint {
+    const own = this.#ranges.filter(({ first }) => first.family === this.#family);
+    return own.reduce((sum, range) => sum + count(range), 0n);
   }
 
   #firstFreeIn(range: AddressRange, place: number): Address | undefined {

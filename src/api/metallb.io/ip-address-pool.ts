@@ -1,6 +1,6 @@
 import { conditionsShape } from '../condition.ts';
 import { type Declared, defineKind } from '../kind.ts';
-import { boolean, defaulted, type Infer, integer, list, object, optional, string } from '../shape.ts';
+import { boolean, defaulted, type Infer, integer, list, object, oneOf, optional, string } from '../shape.ts';
 import { poolFaults } from './ip-address-pool.faults.ts';
 import { GROUP, selectors, VERSION } from './shapes.ts';
 
@@ -38,12 +38,24 @@ const specShape = object({
 
 const count = (description: string) => optional(integer({ format: 'int64', description }));
 
+const familyStatusShape = object({
+  family: oneOf(['IPv4', 'IPv6']),
+  total: integer({ format: 'int64', description: 'How many addresses the pool can give; at most 9007199254740991.' }),
+  held: integer({ format: 'int64', description: 'How many of them Services, hosts or routers have.' }),
+  free: integer({ format: 'int64', description: 'How many of them nobody has; at most 9007199254740991.' }),
+  excluded: integer({ format: 'int64', description: 'How many addresses of its ranges are given to nobody.' }),
+  next: optional(string({ description: 'The address that is given next.' })),
+});
+
 const statusShape = object({
   assignedIPv4: count('How many IPv4 addresses Services have.'),
   assignedIPv6: count('How many IPv6 addresses Services have.'),
   availableIPv4: count('How many IPv4 addresses are left.'),
   availableIPv6: count('How many IPv6 addresses are left; never more than 9007199254740991.'),
   usage: optional(string({ description: 'How full the pool is, in a few words.' })),
+  families: optional(
+    list(familyStatusShape, { description: 'How full the pool is, by the families of its addresses.' }),
+  ),
   conditions: optional(conditionsShape),
   observedGeneration: count('The generation that the status is about.'),
 });
@@ -70,3 +82,4 @@ export const IPAddressPool = defineKind({
 export type IPAddressPool = Declared<IPAddressPoolSpec, IPAddressPoolStatus>;
 export type IPAddressPoolSpec = Infer<typeof specShape>;
 export type IPAddressPoolStatus = Infer<typeof statusShape>;
+export type PoolFamilyStatus = Infer<typeof familyStatusShape>;

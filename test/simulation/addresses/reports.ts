@@ -49,14 +49,28 @@ export function poolFaults(sight: Sight): string[] {
     const left = usable.filter((one) => !taken.has(one));
     const count = (addresses: readonly string[], family: number): number =>
       addresses.filter((one) => familyOf(one) === family).length;
+    const families = ([4, 6] as const).flatMap((family) => {
+      const total = count(usable, family);
+      const excluded = count(addressesOf(pool), family) - total;
+      const free = count(left, family);
+      return total === 0 ? [] : [{ family: `IPv${family}`, total, held: total - free, free, excluded }];
+    });
     const counted = {
       assignedIPv4: count(assigned, 4),
       assignedIPv6: count(assigned, 6),
       availableIPv4: count(left, 4),
       availableIPv6: count(left, 6),
+      families,
     };
-    const { assignedIPv4, assignedIPv6, availableIPv4, availableIPv6 } = pool.status ?? {};
-    return differing(`IPAddressPool ${name}`, { assignedIPv4, assignedIPv6, availableIPv4, availableIPv6 }, counted);
+    const { assignedIPv4, assignedIPv6, availableIPv4, availableIPv6, families: said } = pool.status ?? {};
+    const told = {
+      assignedIPv4,
+      assignedIPv6,
+      availableIPv4,
+      availableIPv6,
+      families: said?.map(({ next: _, ...numbers }) => numbers),
+    };
+    return differing(`IPAddressPool ${name}`, told, counted);
   });
 }
 

@@ -276,15 +276,18 @@ describe('what was there before', () => {
     await lab.stop();
   });
 
-  it('a claim keeps its address when its status is made to say what another one has, and puts that right', async () => {
+  it('a claim keeps its address when its status is made to say another one, be it free or not, and puts that right', async () => {
     const lab = await running([network()]);
     await lab.claim('web');
     await lab.claim('db');
     const { status, ...claim } = lab.findClaim('web');
     assert.ok(status);
-    await lab.world.client.updateStatus(AddressClaim, { ...claim, status: { ...status, address: '172.18.0.11' } });
-    await lab.settle();
-    assert.deepEqual([lab.claimState('web'), lab.claimState('db')], ['172.18.0.10', '172.18.0.11']);
+    for (const address of ['172.18.0.11', '172.18.0.77', 'x']) {
+      const { metadata } = lab.findClaim('web');
+      await lab.world.client.updateStatus(AddressClaim, { ...claim, metadata, status: { ...status, address } });
+      await lab.settle();
+      assert.deepEqual([lab.claimState('web'), lab.claimState('db')], ['172.18.0.10', '172.18.0.11']);
+    }
     assert.deepEqual(lab.held(), ['172.18.0.10 AddressClaim web', '172.18.0.11 AddressClaim db']);
     await lab.stop();
   });

@@ -14,11 +14,8 @@ export async function requireThatClaimLost(
   { reserved }: Pick<Allotment, 'reserved'>,
   client: Client,
 ): Promise<void> {
-  const loss = {
-    promised: promisedTo(claim).map(({ address }) => address),
-    kept: reserved.map(({ address }) => address),
-  };
-  await requireLoss(loss, claim.metadata, client);
+  const kept = reserved.map(({ address }) => address);
+  for (const { address: promised } of promisedTo(claim)) await requireLoss({ promised, kept }, claim.metadata, client);
 }
 
 /** What a claim holds and does not use, by the newest that its status says: two that lead may each have given it an address. */

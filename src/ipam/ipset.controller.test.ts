@@ -572,17 +572,22 @@ describe('what was there before', () => {
     await lab.stop();
   });
 
-  it('an IPSet keeps its address when its Reservation is made to say what another one has, and puts that right', async () => {
+  it('an IPSet keeps its address when its Reservation is made to say another one, be it free or not, and puts that right', async () => {
     const lab = await running(network());
     await lab.ipSet('a');
     await lab.ipSet('b');
     const found = lab.reservation('a');
     assert.ok(found);
-    const entry = { network: 'Storage', subnet: 'subnet1', address: '172.18.0.11' };
-    await lab.world.client.update(Reservation, { ...found, spec: { ...found.spec, reservation: { Storage: entry } } });
-    await lab.settle();
-    assert.deepEqual([lab.state('a'), lab.state('b')], ['172.18.0.10', '172.18.0.11']);
-    assert.equal(lab.reservation('a')?.spec.reservation['Storage']?.address, '172.18.0.10');
+    for (const address of ['172.18.0.11', '172.18.0.77', 'x']) {
+      const entry = { network: 'Storage', subnet: 'subnet1', address };
+      const { metadata, ...rest } = lab.reservation('a') ?? found;
+      const spec = { ...found.spec, reservation: { Storage: entry } };
+      await lab.world.client.update(Reservation, { ...rest, metadata, spec });
+      await lab.settle();
+      assert.deepEqual([lab.state('a'), lab.state('b')], ['172.18.0.10', '172.18.0.11']);
+      assert.equal(lab.reservation('a')?.spec.reservation['Storage']?.address, '172.18.0.10');
+    }
+    assert.deepEqual(lab.held(), ['172.18.0.10 IPSet a', '172.18.0.11 IPSet b']);
     await lab.stop();
   });
 

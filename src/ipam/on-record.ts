@@ -18,13 +18,14 @@ export async function onRecord(
 
 export interface Loss {
   /** What was promised to it, as it is written. */
-  readonly promised: readonly string[];
+  readonly promised: string;
   /** What it keeps instead. */
   readonly kept: readonly Address[];
 }
 
 /**
- * Before somebody is told that another one has what was promised to it.
+ * Before somebody is told that it does not get what was promised to it: another one must have that on record, or it something in its
+ * place.
  * @throws ApiError when the server has it otherwise on record than we know, and one should look again
  */
 export async function requireLoss({ promised, kept }: Loss, of: ObjectMeta, live: LiveReader): Promise<void> {
@@ -32,8 +33,10 @@ export async function requireLoss({ promised, kept }: Loss, of: ObjectMeta, live
     const holding = await onRecord(address, of.namespace, live);
     return holding === undefined ? undefined : holding.holder.uid === of.uid;
   };
-  for (const address of promised.flatMap((text) => Address.parse(text) ?? [])) {
-    if ((await isOwn(address)) !== false) throw modified(AddressBlock, `of ${address}`);
+  const lost = Address.parse(promised);
+  if (lost !== undefined) {
+    const own = await isOwn(lost);
+    if (own === true || (own === undefined && kept.length === 0)) throw modified(AddressBlock, `of ${lost}`);
   }
   for (const address of kept) {
     if ((await isOwn(address)) !== true) throw modified(AddressBlock, `of ${address}`);

@@ -118,7 +118,7 @@ describe('the plan for an IPSet', () => {
     });
   });
 
-  it('is what it holds where another one has what its Reservation says, and that where it holds nothing', () => {
+  it('is what it holds where its Reservation says something that it does not hold, and that where it holds nothing', () => {
     const told = { reserved: reservation('uid', { Storage: '172.18.0.21' }), anothers: ['172.18.0.21'] };
     assert.deepEqual(planned(ipSet(any), told), { goals: ['promised 172.18.0.21'], surplus: [] });
     assert.deepEqual(planned(ipSet(any), { ...told, holdings: [holding('172.18.0.20')] }), {
@@ -126,6 +126,8 @@ describe('the plan for an IPSet', () => {
       surplus: [],
       overrules: true,
     });
+    const free = { reserved: reservation('uid', { Storage: '172.18.0.21' }), holdings: [holding('172.18.0.20')] };
+    assert.deepEqual(planned(ipSet(any), free), { goals: ['held 172.18.0.20'], surplus: [], overrules: true });
   });
 
   it('is at best a wish for what cools down after an earlier object of its name, where that is given at all', () => {

@@ -21,7 +21,7 @@ export interface Plan {
   readonly entries: readonly PlanEntry[];
   /** What it holds and does not ask for (any more). */
   readonly surplus: readonly Holding[];
-  /** Whether it was promised something that it does not get, because somebody else has it, and has something in its place. */
+  /** Whether it was promised something that it does not get, because it has something in its place. */
   readonly overrules: boolean;
 }
 
@@ -43,8 +43,9 @@ export type Goal =
 
 /**
  * An address stays for as long as its holder lives: whatever the NetConfig says by now, what is promised to it in writing
- * comes first, then what the ledger has for it, what its status says, and then what it asks for. Of what somebody else has it was
- * promised in vain: it keeps what it has, and waits for the promised address only where it has none.
+ * comes first, then what the ledger has for it, what its status says, and then what it asks for. What somebody else has was promised
+ * in vain, and so was what the ledger knows nothing of when it has another one for it: it keeps what it has, and waits for the promised
+ * address only where it has none.
  */
 export function plan({ requests, networks, ...known }: Situation): Plan {
   const { holdings } = known;
@@ -87,28 +88,31 @@ function rightsOf({
   isAnothers,
 }: Pick<Situation, 'holdings' | 'promises' | 'told' | 'isAnothers'>): Right[] {
   const held = holdings.map(({ address, network, subnet }): Right => ({ by: 'held', address, network, subnet }));
-  const promised = inWriting(promises, held, isAnothers);
-  const vain = promised.filter(({ by }) => by === 'vain');
-  const known = promises.areOwn
-    ? [...promised.filter((right) => !vain.includes(right)), ...held, ...vain]
-    : [...held, ...promised];
-  const said = inWriting(told, known, isAnothers).filter((right) => !known.includes(right));
-  return promises.areOwn ? [...known, ...said] : [...held, ...said, ...promised];
+  const promised = inWriting(promises, held);
+  if (!promises.areOwn) {
+    const said = inWriting(told, [...held, ...promised]).filter((right) => !held.includes(right));
+    return [...held, ...said.filter((right) => !promised.includes(right)), ...promised];
+  }
+  // A promise is written once its address is on record: one that contradicts the ledger was written by somebody else.
+  const others = held.filter((right) => !promised.includes(right));
+  const isVain = (right: Right): boolean =>
+    right.by === 'promised' && (isAnothers(right.address) || others.some((other) => isAlternative(other, right)));
+  const vain = promised.filter(isVain).map((right): Right => ({ ...right, by: 'vain' }));
+  const known = [...promised.filter((right) => !isVain(right)), ...held, ...vain];
+  return [...known, ...inWriting(told, known).filter((right) => !known.includes(right))];
 }
 
+/** Of two rights of one applicant, whether one of them is enough. */
+const isAlternative = (a: Right, b: Right): boolean =>
+  sameName(a.network, b.network) && a.address.family === b.address.family;
+
 /** Those that are in writing; what is known of an address already stays what it is. */
-const inWriting = (
-  { areOwn, entries }: Promises,
-  known: readonly Right[],
-  isAnothers: Situation['isAnothers'],
-): Right[] =>
+const inWriting = ({ areOwn, entries }: Promises, known: readonly Right[]): Right[] =>
   entries.flatMap(({ address: text, network, subnet }): Right[] => {
     const address = Address.parse(text);
     if (address === undefined) return [];
     const before = known.find((right) => right.address.equals(address));
-    if (before !== undefined) return [before];
-    const own = isAnothers(address) ? 'vain' : 'promised';
-    return [{ by: areOwn ? own : 'wished', address, network, subnet }];
+    return [before ?? { by: areOwn ? 'promised' : 'wished', address, network, subnet }];
   });
 
 /** Gives each request at most one right: first where network and subnet agree, then where the network and the family do. */

@@ -65,9 +65,10 @@ export async function requireThatLost({ ipSet, reserved }: Decided, client: Clie
       !reserved.some(({ address }) => Address.parse(entry.address)?.equals(address)) &&
       ipSet.spec.networks.some((request) => sameName(request.name, entry.network)),
   );
-  const kept = reserved.filter(({ subnet }) => lost.some(({ network }) => sameName(network, subnet.network.name)));
-  const loss = { promised: lost.map(({ address }) => address), kept: kept.map(({ address }) => address) };
-  await requireLoss(loss, ipSet.metadata, client);
+  for (const { address: promised, network } of lost) {
+    const kept = reserved.filter(({ subnet }) => sameName(network, subnet.network.name));
+    await requireLoss({ promised, kept: kept.map(({ address }) => address) }, ipSet.metadata, client);
+  }
 }
 
 /** Gives back what the IPSet does not ask for, having made sure with the server that this is so. */

@@ -29,7 +29,6 @@ describe('names in a lab, from a real dnsmasq in pods', { skip: noLabs }, () => 
   before(async () => {
     lab = await LabInTest.start(LAB);
     await lab.ok('apply -f examples/dns/');
-    await lab.ok('patch dnsmasq dns --type=merge -p {"spec":{"replicas":2}}');
     await lab.ok('wait dnsmasq/dns --for=condition=Ready --timeout=60s');
     await lab.ok('rollout status deployment/dnsmasq-dns --timeout=60s');
   });

@@ -25,6 +25,8 @@ export class RealHost extends PodsByApi {
   readonly engine: EngineInTest;
   readonly machine: TestHost;
   readonly network = new RoutedPodNetwork();
+  /** By so many milliseconds the clock of its agent is ahead. */
+  ahead = 0;
   readonly podCidr = `198.18.${randomInt(256)}.0/24`;
   #host: PodHost | undefined;
   #events: EventRecorder | undefined;
@@ -65,9 +67,10 @@ export class RealHost extends PodsByApi {
   /** The agent begins, or begins anew. */
   async begin(): Promise<void> {
     const { client } = this;
+    const clock = { ...system, now: () => system.now() + this.ahead };
     this.#events = new EventRecorder({ client, system, log: silentLog, component: 'kubelet', instance: NODE });
     this.#host = new PodHost({
-      ...{ client, system, log: silentLog, events: this.#events, node: NODE, network: this.network },
+      ...{ client, system: clock, log: silentLog, events: this.#events, node: NODE, network: this.network },
       runtime: this.machine.runtime,
       stateDirectory: this.machine.stateDirectory,
       hostAddresses: () => ['192.0.2.7'],

@@ -113,6 +113,38 @@ describe('a pod on a real host', needsRoot, () => {
     assert.equal(statusIn(pod).state?.terminated?.message, 'the end\n');
   });
 
+  test('gets another token before the one that it has is over, and not with another agent', async (t) => {
+    const host = await RealHost.start(t);
+    const script = `last=; while :; do
+      now=$(cut -d. -f3 /t/token); if [ "$now" != "$last" ]; then echo "$now"; last=$now; fi; sleep 0.05
+    done`;
+    const serviceAccountToken = { path: 'token', audience: 'vault', expirationSeconds: 600 };
+    await host.script(
+      'web',
+      script,
+      { volumeMounts: [{ name: 't', mountPath: '/t' }] },
+      { volumes: [{ name: 't', projected: { sources: [{ serviceAccountToken }] } }] },
+    );
+    const pod = await host.running('web');
+    const tokens = (): number => new Set(host.log(pod).trimEnd().split('\n')).size;
+    await eventually(
+      async () => tokens(),
+      (count) => count === 1,
+    );
+    host.ahead = 450_000;
+    await host.quit();
+    await host.begin();
+    await host.script('other', STAY);
+    await host.running('other');
+    assert.equal(tokens(), 1, 'four fifths of its life are not over');
+    host.ahead = 490_000;
+    host.host.look();
+    await eventually(
+      async () => tokens(),
+      (count) => count === 2,
+    );
+  });
+
   test('has volumes in memory of the size that they say, and no larger than its memory', async (t) => {
     const host = await RealHost.start(t);
     const of = (name: string, sizeLimit?: string) => ({

@@ -70,6 +70,13 @@ export function promisedTo({ spec: { network, subnet }, status }: AddressClaim):
   return status?.address === undefined ? [] : [{ network, subnet, address: status.address }];
 }
 
+/** What its status says that somebody has; undefined where nothing has been said yet. */
+export function addressesTold({ status }: IPSet | AddressClaim): readonly string[] | undefined {
+  if (status?.observedGeneration === undefined) return undefined;
+  if ('address' in status) return status.address === undefined ? [] : [status.address];
+  return 'reservations' in status ? (status.reservations ?? []).map(({ address }) => address) : [];
+}
+
 export const ipSetHolder = (ipSet: IPSet): AddressHolder => holderOf(IPSet, ipSet);
 export const claimHolder = (claim: AddressClaim): AddressHolder => holderOf(AddressClaim, claim);
 

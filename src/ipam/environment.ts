@@ -7,10 +7,11 @@ import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import { Reservation } from '../api/network.openstack.org/reservation.ts';
 import type { ApiObject } from '../api/object.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Space } from '../ledger/space.ts';
+import type { Holding, Space } from '../ledger/space.ts';
 import type { Caches } from '../runtime/cache.ts';
 import { Contest } from '../runtime/contest.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
+import { addressesTold } from './applicant.ts';
 import { keptOut } from './kept-out.ts';
 import { Networks } from './networks.ts';
 import { FINALIZER, isFor } from './reservation.ts';
@@ -29,6 +30,8 @@ export class Environment {
   readonly coolDown: number;
   /** Kind → the addresses that have become free since those of that kind who wait were last told. */
   readonly #freed = new Map<string, Address[]>([IPSet, AddressClaim].map(({ kind }) => [kind, []]));
+  /** Kind → what those of the kind have come to hold since somebody last looked. */
+  readonly #held = new Map<string, Holding[]>([IPSet, AddressClaim].map(({ kind }) => [kind, []]));
   /** Kind → those of the kind who have come to hold too much since somebody last looked. */
   readonly #doubled = new Map<string, AddressHolder[]>([IPSet, AddressClaim].map(({ kind }) => [kind, []]));
   #networks: Networks | undefined;
@@ -43,6 +46,7 @@ export class Environment {
     this.space.onFreed((address) => {
       for (const addresses of this.#freed.values()) addresses.push(address);
     });
+    this.space.onHeld((holding) => this.#held.get(holding.holder.kind)?.push(holding));
     this.space.onDoubled((holder) => this.#doubled.get(holder.kind)?.push(holder));
   }
 
@@ -50,6 +54,10 @@ export class Environment {
   takeFreed({ kind }: Kind): Address[] {
     const freed = this.#freed.get(kind)?.splice(0) ?? [];
     return freed.filter((address) => this.space.holderOf(address) === undefined);
+  }
+
+  takeHeld({ kind }: Kind): Holding[] {
+    return this.#held.get(kind)?.splice(0) ?? [];
   }
 
   takeDoubled({ kind }: Kind): AddressHolder[] {
@@ -110,7 +118,7 @@ export class Environments {
   /**
    * Called with a block as it was and as it is. Every address that nobody has any more is for one who waits, also when the ledger
    * knew more of it than we had heard; and when somebody who waited was served, there may be something for the next. Whoever holds
-   * too much gives it back.
+   * too much gives it back, and so does who has been told something else than what another controller put on record for him since.
    */
   wokenByBlock(kind: Kind, block: AddressBlock, caches: Caches): Ref[] {
     const { namespace = '' } = block.metadata;
@@ -121,6 +129,7 @@ export class Environments {
     const next = [
       ...refsOf(kind, waiting.nextFor(environment.takeFreed(kind))),
       ...present(environment.takeDoubled(kind)),
+      ...environment.takeHeld(kind).flatMap((holding) => untold(holding, kind, namespace, caches)),
     ];
     const now = caches.of(AddressBlock).get(refOf(block));
     if (now?.metadata.resourceVersion === block.metadata.resourceVersion) {
@@ -183,5 +192,13 @@ const servedBy = (holdings: readonly AddressHolding[]): Served[] =>
     const address = Address.parse(text);
     return address === undefined ? [] : [{ address, uid, network, subnet }];
   });
+
+/** The holder of an address, if he has been told what he has, and not that he has this. */
+function untold({ address, holder }: Holding, { kind }: Kind, namespace: string, caches: Caches): Ref[] {
+  const ref = { namespace, name: holder.name };
+  const found = kind === IPSet.kind ? caches.of(IPSet).get(ref) : caches.of(AddressClaim).get(ref);
+  const told = found?.metadata.uid === holder.uid ? addressesTold(found) : undefined;
+  return told === undefined || told.includes(address.toString()) ? [] : [ref];
+}
 
 const environments = new WeakMap<Ledger, Environments>();

@@ -51,6 +51,7 @@ export class Space {
   readonly #blocks = new Map<string, Block>();
   readonly #pools = new Set<Pool>();
   readonly #onFreed = new Set<(freed: Address) => void>();
+  readonly #onHeld = new Set<(holding: Holding) => void>();
   readonly #onDoubled = new Set<(holder: AddressHolder) => void>();
 
   constructor({ namespace, name }: { namespace: string; name: string }) {
@@ -137,6 +138,11 @@ export class Space {
     this.#onFreed.add(listener);
   }
 
+  /** Called for every address that somebody comes to hold as far as we know, be it by our own doing or not. */
+  onHeld(listener: (holding: Holding) => void): void {
+    this.#onHeld.add(listener);
+  }
+
   /** Called for everybody who comes to hold a second address of the same subnet: two who give addresses may each have given one. */
   onDoubled(listener: (holder: AddressHolder) => void): void {
     this.#onDoubled.add(listener);
@@ -208,6 +214,7 @@ export class Space {
     }
     const before = this.heldBy(holder.uid);
     this.#byHolder.set(holder.uid, [...before, holding]);
+    for (const listener of this.#onHeld) listener(holding);
     if (!before.some(({ network, subnet }) => network === holding.network && subnet === holding.subnet)) return;
     for (const listener of this.#onDoubled) listener(holder);
   }

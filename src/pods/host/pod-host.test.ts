@@ -447,6 +447,28 @@ describe('probes', () => {
     assert.equal(host.status('web').restartCount, 0);
   });
 
+  test('are not all: a pod with gates is ready when others say so too', async (t) => {
+    const host = await SimulatedHost.create(t);
+    const type = 'example.com/in-the-pool';
+    await host.pod('web', [main('serve')], { readinessGates: [{ conditionType: type }] });
+    await host.until(isRunning(host, 'web'));
+    await host.settle(1_000);
+    assert.equal(host.condition('web', 'ContainersReady'), 'True');
+    assert.equal(host.condition('web', 'Ready'), 'False ReadinessGatesNotReady');
+    const say = async (status: 'True' | 'False'): Promise<void> => {
+      const pod = host.the('web');
+      const others = (pod.status?.conditions ?? []).filter((condition) => condition.type !== type);
+      const conditions = [...others, { type, status, lastTransitionTime: '2026-01-01T00:00:00Z' }];
+      await host.world.client.updateStatus(Pod, { ...pod, status: { ...pod.status, conditions } });
+      await host.settle(1_000);
+      assert.equal(host.condition('web', type), status, 'it is theirs, and stays');
+    };
+    await say('True');
+    assert.equal(host.condition('web', 'Ready'), 'True');
+    await say('False');
+    assert.equal(host.condition('web', 'Ready'), 'False ReadinessGatesNotReady');
+  });
+
   test('that find no life have the container restarted, with its grace', async (t) => {
     const host = await SimulatedHost.create(t);
     let answer = 0;

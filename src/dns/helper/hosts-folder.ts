@@ -23,7 +23,7 @@ import { spread } from '../spread.ts';
  */
 export class HostsFolder {
   readonly #folder: string;
-  /** What the files hold. */
+  /** What the files hold that there is a link to. */
   readonly #written = new Map<string, string>();
   #rereads: number;
 
@@ -58,6 +58,7 @@ export class HostsFolder {
       } else {
         this.#write(file, text);
         this.#exchange(this.#link(file), (fresh) => symlinkSync(targetOf(file), fresh));
+        this.#written.set(file, text);
       }
     }
   }
@@ -70,6 +71,7 @@ export class HostsFolder {
       this.#write(file, text);
       // A new link goes unnoticed as well.
       if (isNew) symlinkSync(targetOf(file), this.#link(file));
+      this.#written.set(file, text);
     }
     this.#reread();
   }
@@ -91,7 +93,6 @@ export class HostsFolder {
 
   #write(file: string, text: string): void {
     this.#exchange(this.#path(CONTENT, file), (fresh) => writeFileSync(fresh, text, { mode: 0o644 }));
-    this.#written.set(file, text);
   }
 
   /**
@@ -108,8 +109,14 @@ export class HostsFolder {
 
   #exchange(path: string, make: (fresh: string) => void): void {
     const fresh = join(path, '..', FRESH);
-    make(fresh);
-    renameSync(fresh, path);
+    try {
+      make(fresh);
+      renameSync(fresh, path);
+    } catch (error) {
+      // Whoever tries again would find the name taken.
+      rmSync(fresh, { force: true, recursive: true });
+      throw error;
+    }
   }
 
   #link(file: string): string {

@@ -53,7 +53,8 @@ export const agent = command({
       type: 'string',
       placeholder: 'DIR',
       repeated: true,
-      description: 'a folder that no container may see, such as the data of an engine on this machine',
+      description:
+        'a folder that no container may see but by a hostPath volume, such as the data of an engine on this machine',
     },
     remove: {
       type: 'boolean',

@@ -8,10 +8,13 @@ export interface Caller {
   readonly groups: readonly string[];
 }
 
-/** Throws for anybody whom the cluster's authority does not know. */
-export function callerOf(socket: TLSSocket): Caller {
+/**
+ * Throws for anybody whom the cluster's authority does not know, or not any more: connections may outlive certificates.
+ * @param now in milliseconds since 1970
+ */
+export function callerOf(socket: TLSSocket, now: number): Caller {
   const shown = shownIdentity(socket);
-  if (shown === undefined) throw new Refusal(401, 'Unauthorized');
+  if (shown === undefined || shown.until < now) throw new Refusal(401, 'Unauthorized');
   return shown;
 }
 

@@ -137,8 +137,8 @@ export class KubeletApi {
   async #admit(request: IncomingMessage): Promise<{ target: Target; query: URLSearchParams }> {
     const { url = '/', method = 'GET' } = request;
     const path = pathOf(url);
-    const { user, groups } = callerOf(request.socket as TLSSocket);
-    const { mayUse = isApiServer } = this.#options;
+    const { system, mayUse = isApiServer } = this.#options;
+    const { user, groups } = callerOf(request.socket as TLSSocket, system.now());
     if (!(await mayUse({ user, groups }, method, path))) {
       throw new Refusal(
         403,

@@ -18,6 +18,7 @@ import {
   networkNamespaces,
   removeNetworkNamespace,
 } from '../../linux/network-namespace.ts';
+import { changeFirewall } from '../../linux/nftables.ts';
 import { PacketSocket } from '../../linux/packet-socket.fixture.ts';
 import { addVlan } from '../../linux/vlan.ts';
 import { system } from '../../runtime/system.ts';
@@ -66,6 +67,21 @@ test('hosts reach each other over their switch, and the machine over the managem
   const [address = ''] = hostOf(plan, 'b').management.address.split('/');
   assert.equal(await askFrom('/proc/self/ns/net', address, port), plan.management.address.split('/')[0]);
 });
+
+test(
+  'a switch passes on what rules for packets would not, where the kernel would show them every frame',
+  needsRoot,
+  async (t) => {
+    const plan = passing(t, `${rack}\nhosts: [a, b]`);
+    makeNetwork(plan, NO_FAULTS);
+    const table = { family: 'inet', table: 'netloom-test' };
+    const forward = { ...table, name: 'forward', type: 'filter', hook: 'forward', prio: 0, policy: 'drop' };
+    const commands = [{ add: { table: { family: 'inet', name: 'netloom-test' } } }, { add: { chain: forward } }];
+    await changeFirewall(commands, networkNamespacePath(plan.namespace));
+    const port = await greetIn(t, placeOf(plan, 'b'));
+    assert.equal(await askFrom(placeOf(plan, 'a'), '10.9.0.11', port), '10.9.0.10');
+  },
+);
 
 test('VLANs are kept apart, with real tags on the wire', needsRoot, async (t) => {
   const plan = passing(

@@ -122,7 +122,7 @@ export class BenchLab {
 const documentOf = (name: string, hosts: readonly string[]): string => `
 lab: ${name}
 switches:
-  wire: {}
+  wire: { subnet: 192.168.211.0/24 }
 hosts:
 ${hosts.map((host) => `  ${host}:\n    links: { eth0: wire }\n    resources: { pods: '200' }`).join('\n')}
 `;

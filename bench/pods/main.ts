@@ -36,7 +36,7 @@ const works: Record<Exclude<(typeof chosen)[number], 'labs'>, Work> = {
     await lab.deletePods(names);
   },
   async *traffic(lab) {
-    yield await traffic(lab, quick ? 1 : 5);
+    yield await traffic(lab, quick ? 4 : 12);
   },
 };
 

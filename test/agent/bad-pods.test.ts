@@ -44,6 +44,8 @@ describe('a pod that cannot be as it is described', needsRoot, () => {
       [terminated?.reason, terminated?.message],
       ['StartError', 'exec: "/etc/passwd": permission denied'],
     );
+    const { stderr } = await pods.machine.attempt(pods.machine.program, ['logs', 'file']);
+    assert.match(stderr, /container "main" in pod "file" is waiting to start: StartError/);
   });
 
   test('says where it cannot work, and that it names no command', async () => {

@@ -15,7 +15,7 @@ export interface HostedPod {
   container(name: string): {
     readonly current: ContainerState | undefined;
     readonly previous: ContainerState | undefined;
-    /** Why none has run yet, in one word as its status has it: `PodInitializing`, `CreateContainerConfigError`. */
+    /** Why none has run yet, in one word as its status has it: `PodInitializing`, `CreateContainerConfigError`, `StartError`. */
     readonly waiting?: string | undefined;
   };
 }

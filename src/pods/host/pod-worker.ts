@@ -106,7 +106,8 @@ export class PodWorker implements HostedPod {
   container(name: string): ReturnType<HostedPod['container']> {
     const { initContainerStatuses = [], containerStatuses = [] } = this.#pod.status ?? {};
     const status = [...initContainerStatuses, ...containerStatuses].find((each) => each.name === name);
-    return { ...this.#containers.statesOf(name), waiting: status?.state?.waiting?.reason };
+    const { waiting, terminated } = status?.state ?? {};
+    return { ...this.#containers.statesOf(name), waiting: waiting?.reason ?? terminated?.reason };
   }
 
   get storageLimits(): StorageLimit[] {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Deployment } from '../api/apps/workloads.ts';
-import { ConfigMap } from '../api/core/config.ts';
+import { ConfigMap, ServiceAccount } from '../api/core/config.ts';
 import { Pod, type PodStatus } from '../api/core/pod.ts';
 import { Service } from '../api/core/service.ts';
+import { DNSData } from '../api/network.openstack.org/dnsdata.ts';
 import { DNSMasq } from '../api/network.openstack.org/dnsmasq.ts';
+import type { ApiObject } from '../api/object.ts';
+import { Role, RoleBinding } from '../api/rbac.authorization.k8s.io/role.ts';
 import { Topology } from '../api/topology.openstack.org/topology.ts';
 import { Event } from '../runtime/builtin.ts';
 import { Lab, NAMESPACE } from './dns.fixture.ts';
@@ -286,6 +289,24 @@ describe('a DNSMasq', () => {
     );
     const after = lab.find(DNSMasq, 'dns').status;
     assert.deepEqual([topologyReady(), after?.lastAppliedTopology], ['', undefined]);
+    await lab.stop();
+  });
+
+  it('that is made again before everything of the former one is gone has all that it needs', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.dnsMasq('dns');
+    await lab.world.client.delete(DNSMasq, { namespace: NAMESPACE, name: 'dns' });
+    await lab.settle();
+    const { metadata } = await lab.dnsMasq('dns', { replicas: 2 });
+    lab.world.api.collectGarbage();
+    await lab.settle();
+    for (const kind of [ServiceAccount, Role, RoleBinding, Service, Deployment, DNSData] as const) {
+      const owners = lab.all<ApiObject>(kind).flatMap((each) => each.metadata.ownerReferences?.map(({ uid }) => uid));
+      assert.deepEqual([kind.kind, ...owners], [kind.kind, metadata.uid]);
+    }
+    assert.equal(lab.find(ConfigMap, 'dns').metadata.ownerReferences?.[0]?.uid, metadata.uid);
+    assert.equal(lab.find(Deployment, 'dnsmasq-dns').spec.replicas, 2);
     await lab.stop();
   });
 

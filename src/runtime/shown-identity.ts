@@ -18,3 +18,6 @@ export function shownIdentity(socket: TLSSocket): ShownIdentity | undefined {
   if (user === '' || more.length > 0) return undefined;
   return { user, groups: [O ?? []].flat(), until: Date.parse(until) };
 }
+
+/** Also one that says nothing to the server, whose authority has not signed it. */
+export const showsCertificate = (socket: TLSSocket): boolean => socket.getPeerCertificate()?.subject !== undefined;

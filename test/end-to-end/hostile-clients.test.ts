@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { request } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { type RequestOptions, request } from 'node:https';
 import { after, before, describe, test } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
+import { createAuthority, issueClient } from '../../src/engine/auth/authority.ts';
 import { type Connection, readKubeconfig } from '../../src/runtime/kubeconfig.ts';
 import { at, configMap, MAPS } from '../engine/engine-in-test.ts';
 import { RunningNetloom } from './netloom.ts';
@@ -46,6 +49,28 @@ describe('an engine among bad clients', () => {
   }
 
   const stillServes = async () => assert.equal((await send('GET', '/readyz')).text, 'ok');
+
+  test('a certificate of somebody else is no ticket, not even to what everybody may see', async () => {
+    const now = new Date();
+    const stranger = await createAuthority('netloom', now);
+    const shown = await issueClient(stranger, { user: 'kubernetes-admin', groups: ['system:masters'] }, now);
+    const status = async (options: RequestOptions) => {
+      const sent = request(`${engine.url}/readyz`, { ca: connection.ca, agent: false, ...options });
+      sent.end();
+      const [response]: IncomingMessage[] = await once(sent, 'response');
+      response?.resume();
+      return response?.statusCode;
+    };
+    const { key, certificate: cert } = shown;
+    assert.deepEqual(
+      [
+        await status({}),
+        await status({ key, cert }),
+        await status({ key, cert, headers: { Authorization: `Bearer ${connection.token}` } }),
+      ],
+      [200, 401, 200],
+    );
+  });
 
   test('bodies that are no object are refused with a sentence', async () => {
     const bodies = [

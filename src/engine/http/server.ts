@@ -8,7 +8,7 @@ import { constants, gzip } from 'node:zlib';
 import type { UserInfo } from '../../api/admission.ts';
 import { type ApiError, badRequest, tooLarge, unauthorized } from '../../api/status.ts';
 import type { Log } from '../../runtime/log.ts';
-import { type ShownIdentity, shownIdentity } from '../../runtime/shown-identity.ts';
+import { type ShownIdentity, shownIdentity, showsCertificate } from '../../runtime/shown-identity.ts';
 import type { Access } from '../auth/access.ts';
 import type { KeyPair } from '../auth/authority.ts';
 import type { Identities } from '../auth/identity.ts';
@@ -183,8 +183,11 @@ export class HttpServer {
     // Reading a certificate takes longer than anything else about a request: once for each connection is enough.
     if (!this.#certificates.has(socket)) this.#certificates.set(socket, shownIdentity(socket as TLSSocket));
     const certificate = this.#certificates.get(socket);
-    if (authorization === undefined && certificate !== undefined && certificate.until < Date.now())
-      throw unauthorized();
+    if (authorization === undefined) {
+      // Who wants to be somebody is not taken for nobody.
+      const isBad = certificate === undefined ? showsCertificate(socket as TLSSocket) : certificate.until < Date.now();
+      if (isBad) throw unauthorized();
+    }
     return this.#options.identities.identify({ authorization, certificate });
   }
 

@@ -118,8 +118,14 @@ class VeilMaker {
       .map((name) => `/${name}`)
       .filter((folder) => !OF_THE_SYSTEM.test(folder) && folder !== '/etc' && !KERNEL.includes(folder))
       .filter((folder) => statsOf(folder)?.isDirectory() && !this.#isEmpty(folder));
+    // What is mounted is not shown anyway, and may be larger than anybody can look through.
+    const root = statsOf('/')?.dev;
+    for (const folder of folders.filter((each) => statsOf(each)?.dev !== root)) this.empty(folder);
     const known = [...this.#entries.keys()].filter((folder) => this.#isEmpty(folder));
-    for (const file of privateBelow([...folders, ...OF_THE_OWNER], [...visible, ...known])) {
+    for (const file of privateBelow(
+      [...folders, ...OF_THE_OWNER].filter((each) => statsOf(each)?.dev === root),
+      [...visible, ...known],
+    )) {
       if (this.#isHidden(file)) continue;
       if (statsOf(file)?.isDirectory()) this.empty(file);
       else this.#hide(file);
@@ -171,13 +177,13 @@ class VeilMaker {
 
 /** What users of the host may not read in these folders, without what is mounted there; of what is in it, nothing. */
 function privateBelow(folders: readonly string[], passedOver: readonly string[]): string[] {
-  const there = folders.filter((folder) => statsOf(folder) !== undefined);
+  if (folders.length === 0) return [];
   const none = passedOver.flatMap((folder) => ['-path', folder.replace(/[\\*?[\]]/g, '\\$&'), '-o']);
-  const words = [...there, '-xdev', '(', ...none, '-false', ')', '-prune', '-o'];
+  const words = [...folders, '-xdev', '(', ...none, '-false', ')', '-prune', '-o'];
   const isPrivate = ['!', '-type', 'l', '!', '-perm', '-004', '-print0', '-prune'];
   const { stdout, error } = spawnSync('find', [...words, ...isPrivate], { maxBuffer: MOST, timeout: PATIENCE });
   // What cannot be looked through is not for containers at all.
-  return error === undefined ? stdout.toString().split('\0').filter(Boolean) : there;
+  return error === undefined ? stdout.toString().split('\0').filter(Boolean) : [...folders];
 }
 
 const MOST = 4 * 2 ** 20;

@@ -30,7 +30,7 @@ export class Environment {
   readonly coolDown: number;
   /** Kind → the addresses that have become free since those of that kind who wait were last told. */
   readonly #freed = new Map<string, Address[]>([IPSet, AddressClaim].map(({ kind }) => [kind, []]));
-  /** Kind → what those of the kind have come to hold since somebody last looked. */
+  /** Kind → what those of the kind have come to hold by others since somebody last looked. */
   readonly #held = new Map<string, Holding[]>([IPSet, AddressClaim].map(({ kind }) => [kind, []]));
   /** Kind → those of the kind who have come to hold too much since somebody last looked. */
   readonly #doubled = new Map<string, AddressHolder[]>([IPSet, AddressClaim].map(({ kind }) => [kind, []]));
@@ -42,11 +42,17 @@ export class Environment {
     this.ledger = ledger;
     this.coolDown = coolDown;
     this.space = ledger.space(namespace, UNDERLAY);
-    this.waiting = new Waiting((uid) => this.space.heldBy(uid).map(({ address }) => address));
+    this.waiting = new Waiting(
+      (uid) => this.space.heldBy(uid).map(({ address }) => address),
+      ({ address, subnet }) => this.space.couldServe(address ?? subnet.pool),
+    );
     this.space.onFreed((address) => {
       for (const addresses of this.#freed.values()) addresses.push(address);
     });
-    this.space.onHeld((holding) => this.#held.get(holding.holder.kind)?.push(holding));
+    this.space.onHeld((holding) => {
+      // Of what we are just writing ourselves the answer tells.
+      if (!this.space.isUnderWay(holding.address)) this.#held.get(holding.holder.kind)?.push(holding);
+    });
     this.space.onDoubled((holder) => this.#doubled.get(holder.kind)?.push(holder));
   }
 
@@ -115,6 +121,21 @@ export class Environments {
     return environment;
   }
 
+  /** Called with a NetConfig that changed. Those who wait come first, in their order: nobody yields to one who is looked at with him. */
+  wokenByNetConfig<T extends ApiObject>(
+    kind: Kind<T>,
+    { metadata: { namespace = '' } }: NetConfig,
+    caches: Caches,
+  ): Ref[] {
+    const waiting = refsOf(kind, this.of(namespace).waiting.inOrder());
+    const names = new Set(waiting.map(({ name }) => name));
+    const others = caches
+      .of(kind)
+      .list(namespace)
+      .filter(({ metadata }) => !names.has(metadata.name));
+    return [...waiting, ...others.sort(byAge).map(refOf)];
+  }
+
   /**
    * Called with a block as it was and as it is. Every address that nobody has any more is for one who waits, also when the ledger
    * knew more of it than we had heard; and when somebody who waited was served, there may be something for the next. Whoever holds
@@ -133,7 +154,9 @@ export class Environments {
     ];
     const now = caches.of(AddressBlock).get(refOf(block));
     if (now?.metadata.resourceVersion === block.metadata.resourceVersion) {
-      return waiting.isEmpty ? next : [...next, ...refsOf(kind, waiting.afterServing(servedBy(block.spec.holdings)))];
+      return waiting.isEmpty
+        ? next
+        : [...next, ...refsOf(kind, waiting.afterServing(servedBy(block.spec.holdings, environment.space)))];
     }
     const still = new Set(now?.spec.holdings.map(({ address, holder: { uid } }) => `${address} ${uid}`));
     const lost = block.spec.holdings.filter(({ address, holder: { uid } }) => !still.has(`${address} ${uid}`));
@@ -187,10 +210,10 @@ export function byAge(a: ApiObject, b: ApiObject): number {
 const refsOf = ({ group, kind }: Kind, waiters: readonly Waiter[]): Ref[] =>
   waiters.filter(({ holder }) => holder.apiGroup === group && holder.kind === kind).map(({ ref }) => ref);
 
-const servedBy = (holdings: readonly AddressHolding[]): Served[] =>
+const servedBy = (holdings: readonly AddressHolding[], space: Space): Served[] =>
   holdings.flatMap(({ address: text, holder: { uid }, network, subnet }) => {
     const address = Address.parse(text);
-    return address === undefined ? [] : [{ address, uid, network, subnet }];
+    return address === undefined ? [] : [{ address, uid, network, subnet, isUnderWay: space.isUnderWay(address) }];
   });
 
 /** The holder of an address, if he has been told what he has, and not that he has this. */

@@ -403,6 +403,24 @@ describe('when a subnet is full', () => {
     await lab.stop();
   });
 
+  it('many of those who wait are served together when the range grows, in whatever order their names are', async () => {
+    const lab = await running(smallNetwork('172.18.0.10'));
+    for (let i = 0; i < 700; i += 1) await lab.create(`n${(i * 7919) % 700}`);
+    await lab.settle(30_000);
+    const count = (what: string) => lab.writes().get(what) ?? 0;
+    const before = { blocks: count('put addressblocks'), events: count('post events') };
+
+    const wide = subnet({ cidr: '172.18.0.0/16', allocationRanges: [{ start: '172.18.0.10', end: '172.18.9.10' }] });
+    await lab.netConfig(network({ subnets: [wide] }));
+    await lab.settle(30_000);
+
+    assert.equal(lab.held().length, 700);
+    assert.ok(count('put addressblocks') - before.blocks < 30, `${count('put addressblocks')} writes of blocks`);
+    assert.equal(count('post events'), before.events, 'nobody is told once more that he must wait');
+    assert.equal(count('post reservations'), 700);
+    await lab.stop();
+  });
+
   it('many freed at once serve as many who wait', async () => {
     const lab = await running(smallNetwork('172.18.0.39'));
     for (let i = 0; i < 60; i += 1) await lab.create(`n${i}`);

@@ -20,7 +20,7 @@ const prefix = Prefix.parse('172.18.0.0/24');
 assert.ok(prefix);
 const any = { subnet: new Subnet(network(), subnet(), prefix) };
 const certain = { ...any, address: address('172.18.0.5') };
-const here = { network: 'Storage', subnet: 'subnet1' };
+const here = { network: 'Storage', subnet: 'subnet1', isUnderWay: false };
 const names = (waiters: Waiter[]): string[] => waiters.map(({ holder }) => holder.name);
 const nobody = new Set<string>();
 
@@ -37,7 +37,7 @@ test('an address of another subnet wakes nobody', () => {
   waiting.set(waiter('a'), [any]);
   assert.deepEqual(waiting.nextFor([address('172.19.0.10')]), []);
   assert.deepEqual(
-    waiting.afterServing([{ address: address('172.18.0.5'), uid: 'x', network: 'Tenant', subnet: 'subnet1' }]),
+    waiting.afterServing([{ address: address('172.18.0.5'), uid: 'x', ...here, network: 'Tenant' }]),
     [],
   );
 });
@@ -98,6 +98,34 @@ test('who has been served and has not left the queue is told, and so is the next
   assert.deepEqual(names(waiting.afterServing([served])), ['a', 'b']);
   waiting.set(waiter('a'), []);
   assert.deepEqual(names(waiting.afterServing([served])), ['b']);
+});
+
+test('whom we are just serving ourselves nobody has to tell', () => {
+  const waiting = new Waiting();
+  for (const name of ['a', 'b']) waiting.set(waiter(name), [any]);
+  const served = { address: address('172.18.0.10'), uid: 'a', ...here, isUnderWay: true };
+  assert.deepEqual(names(waiting.afterServing([served])), ['b']);
+});
+
+test('where something is left after somebody was served, more than the next one are told', () => {
+  let isLeft = true;
+  const waiting = new Waiting(undefined, () => isLeft);
+  for (const name of ['a', 'b', 'c', 'd']) waiting.set(waiter(name), [any]);
+  const served = [
+    { address: address('172.18.0.10'), uid: 'a', ...here },
+    { address: address('172.18.0.11'), uid: 'somebody who does not wait', ...here },
+  ];
+  assert.deepEqual(names(waiting.afterServing(served)), ['a', 'b', 'c', 'd']);
+  isLeft = false;
+  assert.deepEqual(names(waiting.afterServing(served)), ['a', 'b']);
+});
+
+test('everybody who waits, for whatever, is named once, the oldest first', () => {
+  const waiting = new Waiting();
+  const certain = { ...any, address: address('172.18.0.5') };
+  waiting.set(waiter('b'), [certain]);
+  waiting.set(waiter('a'), [any, certain]);
+  assert.deepEqual(names(waiting.inOrder()), ['b', 'a']);
 });
 
 test('who has been served is told also when the address is outside of the ranges by now', () => {

@@ -20,6 +20,8 @@ export interface Served {
   readonly uid: string;
   readonly network: string;
   readonly subnet: string;
+  /** We are about to put it on record ourselves: he will know without being told. */
+  readonly isUnderWay: boolean;
 }
 
 /** Who waits for addresses in a namespace, and who is next: those that are older come first, of whichever kind. */
@@ -28,11 +30,17 @@ export class Waiting {
   /** UID → the queues that it stands in. */
   readonly #standing = new Map<string, Set<string>>();
   readonly #heldBy: (uid: string) => readonly Address[];
+  readonly #isLeft: (wanted: Wanted) => boolean;
   #arrivals = 0;
 
-  /** `heldBy`: what somebody has on record. Who has been served may not know it yet, and has not left the queue. */
-  constructor(heldBy: (uid: string) => readonly Address[] = () => []) {
+  /** `heldBy`: what somebody has on record. Who has been served may not know it yet, and has not left the queue. `isLeft`: whether
+   * there is something now for somebody who wants this. */
+  constructor(
+    heldBy: (uid: string) => readonly Address[] = () => [],
+    isLeft: (wanted: Wanted) => boolean = () => false,
+  ) {
     this.#heldBy = heldBy;
+    this.#isLeft = isLeft;
   }
 
   get isEmpty(): boolean {
@@ -85,19 +93,28 @@ export class Waiting {
 
   /**
    * Who has been served with one of these, and has not left the queue: he may not know it, because another controller did it, or because
-   * nobody could say whether it was done. And who is next in each of these queues.
+   * nobody could say whether it was done. And who is next in each of these queues: as many as are served together where something is left,
+   * as when a range grew.
    */
   afterServing(served: readonly Served[]): Waiter[] {
     return [...this.#queues.values()].flatMap((queue) => {
       const leaving = new Set(served.flatMap((one) => (queue.isServedBy(one) ? [one.uid] : [])));
       if (leaving.size === 0) return [];
-      const places = [...[...leaving].map((uid) => queue.find(uid)), queue.firstWho((uid) => !leaving.has(uid))];
-      return places.flatMap((place) => place?.waiter ?? []);
+      const unaware = served.filter(({ uid, isUnderWay }) => leaving.has(uid) && !isUnderWay);
+      const behind = queue.firstBehind(leaving, this.#isLeft(queue.wanted) ? TOGETHER : 1);
+      return [...unaware.flatMap(({ uid }) => queue.find(uid)?.waiter ?? []), ...behind];
     });
   }
 
   heads(): Waiter[] {
     return [...this.#queues.values()].flatMap((queue) => queue.first(1));
+  }
+
+  /** Everybody, whatever he waits for. */
+  inOrder(): Waiter[] {
+    const places = [...this.#queues.values()].flatMap((queue) => queue.places);
+    const byUid = new Map(places.map((place) => [place.waiter.holder.uid, place]));
+    return [...byUid.values()].sort((a, b) => (isBefore(a, b) ? -1 : 1)).map(({ waiter }) => waiter);
   }
 
   #place(waiter: Waiter): Place {
@@ -182,6 +199,20 @@ class Queue {
     this.#inOrder.splice(this.#inOrder.indexOf(place), 1);
   }
 
+  get places(): readonly Place[] {
+    return this.#inOrder;
+  }
+
+  /** The first who are not among these. */
+  firstBehind(uids: ReadonlySet<string>, count: number): Waiter[] {
+    const found: Waiter[] = [];
+    for (const { waiter } of this.#inOrder) {
+      if (found.length === count) break;
+      if (!uids.has(waiter.holder.uid)) found.push(waiter);
+    }
+    return found;
+  }
+
   first(count: number): Waiter[] {
     return this.#inOrder.slice(0, count).map(({ waiter }) => waiter);
   }
@@ -198,3 +229,6 @@ function isBefore(a: Place, b: Place): boolean {
 
 const keyOf = ({ subnet: { network, definition }, address }: Wanted): string =>
   address === undefined ? `${folded(network.name)}/${folded(definition.name)}` : `${address}`;
+
+/** How many of those who wait are looked at together. */
+const TOGETHER = 256;

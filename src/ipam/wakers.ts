@@ -6,17 +6,13 @@ import { IPSet } from '../api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import type { ApiObject } from '../api/object.ts';
 import type { Watch } from '../runtime/controller.ts';
-import { refOf } from '../runtime/ref.ts';
-import { byAge, type Environments } from './environment.ts';
+import type { Environments } from './environment.ts';
 
 type Wakers = [Watch<NetConfig>, Watch<AddressBlock>, Watch<IPAddressPool>, Watch<IPSet>, Watch<AddressClaim>];
 
 /** What wakes those of a kind who get addresses: another NetConfig, an address that is freed, somebody ahead who leaves. */
 export const wakersOf = <T extends ApiObject>(kind: Kind<T>, environments: Environments): Wakers => [
-  {
-    kind: NetConfig,
-    wakes: ({ metadata }, caches) => caches.of(kind).list(metadata.namespace).sort(byAge).map(refOf),
-  },
+  { kind: NetConfig, wakes: (netConfig, caches) => environments.wokenByNetConfig(kind, netConfig, caches) },
   { kind: AddressBlock, wakes: (block, caches) => environments.wokenByBlock(kind, block, caches) },
   { kind: IPAddressPool, wakes: () => environments.wokenByOthers(kind) },
   { kind: IPSet, wakes: (ipSet, caches) => environments.wokenByLeaving(kind, IPSet, ipSet, caches) },

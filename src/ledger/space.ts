@@ -95,6 +95,11 @@ export class Space {
     return this.holdingAt(address)?.holder ?? this.#kept[address.family].get(address.value);
   }
 
+  /** Whether we are just writing who has the address. */
+  isUnderWay({ family, value }: Address): boolean {
+    return this.#kept[family].has(value);
+  }
+
   holdingAt({ family, value }: Address): Holding | undefined {
     return this.#holdings[family].get(value);
   }

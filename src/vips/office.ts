@@ -28,8 +28,8 @@ export class Office {
   #poolsChanged = true;
   #networks = new Networks([]);
   #networksChanged = true;
-  /** Addresses that somebody may have now who could not before. */
-  #freed: Address[] = [];
+  /** Addresses that somebody may have now who could not before, each once: where MetalLB serves those who wait, nobody takes them. */
+  readonly #freed = new Map<string, Address>();
 
   constructor({ client, informers, system }: Pick<Host, 'client' | 'informers' | 'system'>, namespace: string) {
     this.namespace = namespace;
@@ -38,10 +38,10 @@ export class Office {
     const blocks = informers.of(AddressBlock);
     blocks.onListed((version) => {
       const isThere = (key: string): boolean => blocks.cache.get(refOfKey(key)) !== undefined;
-      this.#freed.push(...this.register.forgetMissing(version, isThere));
+      this.free(this.register.forgetMissing(version, isThere));
       for (const address of this.underlay.forgetMissing(version, isThere)) {
         this.#mark(address);
-        this.#freed.push(address);
+        this.free([address]);
       }
     });
     blocks.onChange(({ before, now }) => this.#take(now ?? before, now));
@@ -62,14 +62,14 @@ export class Office {
     if (spec.space === UNDERLAY) {
       this.#takeUnderlay(key, now, uid);
     } else if (spec.space === VIPS && home === this.namespace) {
-      this.#freed.push(...this.register.observe(key, now, uid));
+      this.free(this.register.observe(key, now, uid));
     }
   }
 
   #takeUnderlay(key: string, block: AddressBlock | undefined, uid: string): void {
     const changed = this.underlay.observe(key, block, uid);
     for (const address of changed) this.#mark(address);
-    this.#freed.push(...changed.filter((address) => this.underlay.stranger(address) === undefined));
+    this.free(changed.filter((address) => this.underlay.stranger(address) === undefined));
   }
 
   /** The one that belongs to these informers. */
@@ -135,12 +135,14 @@ export class Office {
   }
 
   free(addresses: readonly Address[]): void {
-    this.#freed.push(...addresses);
+    for (const address of addresses) this.#freed.set(address.toString(), address);
   }
 
   /** What became free since the last call. */
   takeFreed(): Address[] {
-    return this.#freed.splice(0);
+    const freed = [...this.#freed.values()];
+    this.#freed.clear();
+    return freed;
   }
 
   /**

@@ -49,6 +49,13 @@ test('who waits for a certain address is woken by that one only', () => {
   assert.deepEqual(names(waiting.nextFor([address('172.18.0.5')])), ['a']);
 });
 
+test('all who wait for the same address hear that somebody has it', () => {
+  const waiting = new Waiting();
+  for (const name of ['a', 'b', 'c']) waiting.set(waiter(name), [certain]);
+  const served = { ...here, address: certain.address, uid: 'x' };
+  assert.deepEqual(names(waiting.afterServing([served])), ['a', 'b', 'c']);
+});
+
 test('all who wait for the same address hear that it has become free', () => {
   const waiting = new Waiting();
   for (const name of ['a', 'b', 'c']) waiting.set(waiter(name), [certain]);

@@ -94,14 +94,15 @@ export class Waiting {
   /**
    * Who has been served with one of these, and has not left the queue: he may not know it, because another controller did it, or because
    * nobody could say whether it was done. And who is next in each of these queues: as many as are served together where something is left,
-   * as when a range grew.
+   * as when a range grew; where all wait for the same address, all, so that each says who has it.
    */
   afterServing(served: readonly Served[]): Waiter[] {
     return [...this.#queues.values()].flatMap((queue) => {
       const leaving = new Set(served.flatMap((one) => (queue.isServedBy(one) ? [one.uid] : [])));
       if (leaving.size === 0) return [];
       const unaware = served.filter(({ uid, isUnderWay }) => leaving.has(uid) && !isUnderWay);
-      const behind = queue.firstBehind(leaving, this.#isLeft(queue.wanted) ? TOGETHER : 1);
+      const most = queue.isForOne ? Number.POSITIVE_INFINITY : this.#isLeft(queue.wanted) ? TOGETHER : 1;
+      const behind = queue.firstBehind(leaving, most);
       return [...unaware.flatMap(({ uid }) => queue.find(uid)?.waiter ?? []), ...behind];
     });
   }

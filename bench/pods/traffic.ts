@@ -19,33 +19,43 @@ export async function traffic(lab: BenchLab, rounds: number): Promise<Row> {
   running.close();
   const [asks, serves] = await Promise.all([lab.pod('asks'), lab.pod('serves')]);
   await using plain = await PlainPath.make();
-  const pods: number[] = [];
-  const wires: number[] = [];
+  const pods: Transfer[] = [];
+  const wires: Transfer[] = [];
   const ways = [
-    async () => pods.push(await gigabits(`netloom-pod-${asks.uid}`, serves.ip)),
-    async () => wires.push(await gigabits(plain.client, plain.server)),
+    async () => pods.push(await transfer(`netloom-pod-${asks.uid}`, serves.ip)),
+    async () => wires.push(await transfer(plain.client, plain.server)),
   ];
   for (let i = 0; i < rounds; i += 1) {
     // Whoever goes second finds the machine as the first has left it: they take turns in that, too.
     for (const measure of i % 2 === 0 ? ways : ways.toReversed()) await measure();
   }
   await lab.deletePods(['asks', 'serves']);
-  const [ours, compared] = [new Samples(pods), new Samples(wires)];
+  const [ours, compared] = [pods, wires].map((each) => new Samples(each.map(({ rate }) => rate)));
   // By turns, so that each is beside the other one: what else the machine does is in both.
-  const share = new Samples(pods.map((rate, i) => rate / (wires[i] ?? rate))).median;
+  const ratio = (of: keyof Transfer): number =>
+    new Samples(pods.map((pod, i) => pod[of] / (wires[i]?.[of] ?? pod[of]))).median;
+  const share = ratio('rate');
   return {
     work: 'pod to pod across two hosts against plain routed veth (iperf3)',
     goal: 'at least 95 %',
-    measured: `${(share * 100).toFixed(0)} %: ${ours.text(1)} against ${compared.text(1)} Gbit/s`,
+    measured: `${(share * 100).toFixed(0)} %: ${ours?.text(1)} against ${compared?.text(1)} Gbit/s`,
     holds: share >= 0.95,
+    notes: [`each byte takes ${ratio('effort').toFixed(2)} times the processor time, whatever else the machine does`],
   };
+}
+
+interface Transfer {
+  /** Gbit/s */
+  readonly rate: number;
+  /** Of both ends, and of all that the kernel does for them on the way: seconds of a processor for a gigabyte. */
+  readonly effort: number;
 }
 
 /**
  * What a sender in a network namespace gets through to a server, which may still be starting. It sends as much as is taken: what some kernels are
  * set to (BBR) sends as much as it believes in, which changes from run to run and is not what is measured.
  */
-export async function gigabits(namespace: string, server: string): Promise<number> {
+async function transfer(namespace: string, server: string): Promise<Transfer> {
   const words = [
     `--net=/run/netns/${namespace}`,
     'iperf3',
@@ -60,13 +70,18 @@ export async function gigabits(namespace: string, server: string): Promise<numbe
   for (let attempt = 1; ; attempt += 1) {
     try {
       const { end } = JSON.parse(await run('nsenter', words));
-      return end.sum_received.bits_per_second / 1e9;
+      const { bytes, bits_per_second: rate, seconds } = end.sum_received;
+      const { host_total: here, remote_total: there } = end.cpu_utilization_percent;
+      return { rate: rate / 1e9, effort: (((here + there) / 100) * seconds) / (bytes / 1e9) };
     } catch (error) {
       if (attempt === 20) throw error;
       await sleep(100);
     }
   }
 }
+
+export const gigabits = async (namespace: string, server: string): Promise<number> =>
+  (await transfer(namespace, server)).rate;
 
 /** A server in a network namespace, until its end is awaited. */
 export function serve(namespace: string): AsyncDisposable {

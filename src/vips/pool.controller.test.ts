@@ -57,6 +57,20 @@ describe('a pool', () => {
     await lab.stop();
   });
 
+  it('counts once more what was not on record yet when it counted, and never came to be', async () => {
+    const lab = new Lab();
+    await lab.pool('internalapi', { addresses: ['172.17.0.80-172.17.0.84'] });
+    await lab.start({ delay: [900, 900] });
+    const behind = await lab.start({}, {}, 'ipaddresspools');
+    await lab.pool('internalapi', { addresses: ['172.17.0.90-172.17.0.95'] });
+    assert.equal(await lab.service('a'), '172.17.0.80');
+    await lab.world.clock.run(behind.stop({ within: 1_000 }));
+    await lab.settle(30_000);
+    const [first] = lab.findPool('internalapi').status?.families ?? [];
+    assert.deepEqual(first, { family: 'IPv4', total: 6, held: 0, free: 6, excluded: 0, next: '172.17.0.90' });
+    await lab.stop();
+  });
+
   it('says that all is well', async () => {
     const lab = await withPool('172.17.0.80-172.17.0.90');
     assert.deepEqual(conditions(lab), {

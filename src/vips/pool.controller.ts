@@ -129,7 +129,9 @@ class Reports {
     this.#said.set(name, now);
     const status = this.#statusOf(object, undefined, context);
     const after = this.#contest.delay(object, status, now);
-    return wait(after > 0 ? { after } : { status });
+    if (after > 0) return wait({ after });
+    // What is being written may turn out otherwise, and nobody tells us when it does.
+    return wait(this.#office.register.isBeingWritten ? { status, after: INTERVAL } : { status });
   }
 
   #statusOf(object: IPAddressPool, fault: string | undefined, { caches, system }: Context): IPAddressPoolStatus {

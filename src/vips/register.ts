@@ -107,6 +107,11 @@ export class Register {
     );
   }
 
+  /** Whether what is told here is not yet on record everywhere, and may be taken back. */
+  get isBeingWritten(): boolean {
+    return this.#dirty.size > 0;
+  }
+
   /** The blocks that must be written. */
   dirty(): string[] {
     return [...this.#dirty];

@@ -10,6 +10,8 @@ export interface Admission {
   readonly operations: readonly AdmissionOperation[];
   /** Also asked about writes through these, such as `status`; only about writes of whole objects when left out. */
   readonly subresources?: readonly string[];
+  /** For checks that compare with other objects. */
+  readonly turn?: Turn;
   /** Fills in what was left out, before validation. Changes `request.object` in place. */
   readonly mutate?: (request: AdmissionRequest, live: LiveReader) => void | Promise<void>;
   /** Throws an ApiError to refuse. Returned sentences become Warning headers. */
@@ -17,6 +19,16 @@ export interface Admission {
     request: AdmissionRequest,
     live: LiveReader,
   ) => readonly string[] | undefined | Promise<readonly string[] | undefined>;
+}
+
+/**
+ * Two that are checked at the same moment do not see each other. From the check until it is stored, a write that goes `alone` has no other
+ * write beside it in its namespace that names the same `line`; those that do not go alone have each other. Whoever is asked as a webhook
+ * cannot wait until something is stored: there the controllers must cope with what came through.
+ */
+export interface Turn {
+  readonly line: string;
+  readonly alone: boolean;
 }
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE';

@@ -5,11 +5,12 @@ import { type FieldError, forbidden, invalid } from '../api/status.ts';
 import { CLAIM_FINALIZER } from './address-claim.record.ts';
 import { asKind } from './admitted.ts';
 import { requestIn } from './applicant.ts';
-import { fixedAddressFaults, heldAddressFaults, networksFor, subnetFor } from './request.admission.ts';
+import { fixedAddressFaults, heldAddressFaults, NETCONFIG_LINE, networksFor, subnetFor } from './request.admission.ts';
 
 export const addressClaimAdmission: Admission = {
   kind: AddressClaim,
   operations: ['CREATE', 'UPDATE', 'DELETE'],
+  turn: { line: NETCONFIG_LINE, alone: false },
 
   /** As for an IPSet: the controller needs its finalizer before it gives an address. */
   mutate({ operation, object }) {

@@ -7,12 +7,13 @@ import { folded } from '../api/network.openstack.org/shapes.ts';
 import { type FieldError, forbidden, invalid } from '../api/status.ts';
 import { asKind } from './admitted.ts';
 import type { Networks, Subnet } from './networks.ts';
-import { fixedAddressFaults, heldAddressFaults, networksFor, subnetFor } from './request.admission.ts';
+import { fixedAddressFaults, heldAddressFaults, NETCONFIG_LINE, networksFor, subnetFor } from './request.admission.ts';
 import { FINALIZER, isOurs } from './reservation.ts';
 
 export const ipSetAdmission: Admission = {
   kind: IPSet,
   operations: ['CREATE', 'UPDATE'],
+  turn: { line: NETCONFIG_LINE, alone: false },
 
   /** The controller needs its finalizer before it gives an address; here it comes without another write. */
   mutate({ operation, object }) {

@@ -12,10 +12,12 @@ import type { ApiObject } from '../api/object.ts';
 import { Prefix } from '../api/prefix.ts';
 import { badRequest, type FieldError, forbidden, invalid } from '../api/status.ts';
 import { asKind } from './admitted.ts';
+import { NETCONFIG_LINE } from './request.admission.ts';
 
 export const netConfigAdmission: Admission = {
   kind: NetConfig,
   operations: ['CREATE', 'UPDATE', 'DELETE'],
+  turn: { line: NETCONFIG_LINE, alone: true },
 
   /** A network that has no other name for services is called by its own. */
   mutate({ object }) {

@@ -11,6 +11,9 @@ import { type Applicant, takenText, whoHas } from './taken.ts';
 
 /** What is refused of a request for an address, whichever kind of object makes it. */
 
+/** In which a NetConfig changes alone: nobody asks for addresses of one that is just going, and no second one comes beside it. */
+export const NETCONFIG_LINE = 'netconfig';
+
 /** @throws ApiError unless there is exactly one NetConfig to ask for addresses of */
 export async function networksFor(
   kind: Kind,

@@ -18,6 +18,21 @@ import { EngineInTest, eventually } from './engine-in-test.ts';
 const NAMESPACE = 'default';
 const COUNT = 150;
 
+const SPEC: NetConfig['spec'] = {
+  networks: ['A1', 'B2'].map((name, i) => ({
+    name,
+    mtu: 1500,
+    subnets: [
+      {
+        name: 'subnet1',
+        cidr: `10.${i}.0.0/16`,
+        gateway: `10.${i}.0.1`,
+        allocationRanges: [{ start: `10.${i}.0.1`, end: `10.${i}.1.250` }],
+      },
+    ],
+  })),
+};
+
 describe('addresses for hosts, on the real engine', () => {
   let api: EngineInTest;
   let client: Client;
@@ -42,20 +57,7 @@ describe('addresses for hosts, on the real engine', () => {
     }
     await client.create(NetConfig, {
       metadata: { name: 'netconfig', namespace: NAMESPACE },
-      spec: {
-        networks: ['A1', 'B2'].map((name, i) => ({
-          name,
-          mtu: 1500,
-          subnets: [
-            {
-              name: 'subnet1',
-              cidr: `10.${i}.0.0/16`,
-              gateway: `10.${i}.0.1`,
-              allocationRanges: [{ start: `10.${i}.0.1`, end: `10.${i}.1.250` }],
-            },
-          ],
-        })),
-      },
+      spec: SPEC,
     });
   });
   after(async () => {
@@ -126,4 +128,44 @@ describe('addresses for hosts, on the real engine', () => {
     );
     await client.delete(NetConfig, { name: 'netconfig', namespace: NAMESPACE });
   });
+
+  test('of NetConfigs that are created at the same moment there is one', async () => {
+    const names = Array.from({ length: 8 }, (_, i) => `netconfig-${i}`);
+    const created = await Promise.allSettled(
+      names.map((name) => client.create(NetConfig, { metadata: { name, namespace: NAMESPACE }, spec: SPEC })),
+    );
+    const [first, ...others] = created.flatMap((one) => (one.status === 'fulfilled' ? one.value.metadata.name : []));
+    assert.deepEqual(others, []);
+    for (const one of created) {
+      if (one.status === 'rejected')
+        assert.match(String(one.reason), /there is already a NetConfig in namespace default/);
+    }
+    await client.delete(NetConfig, { name: first ?? '', namespace: NAMESPACE });
+  });
+
+  for (const order of ['first', 'last']) {
+    test(`no IPSet comes in while its NetConfig goes, asked for ${order}`, async () => {
+      await client.create(NetConfig, { metadata: { name: 'netconfig', namespace: NAMESPACE }, spec: SPEC });
+      const leave = () => client.delete(NetConfig, { name: 'netconfig', namespace: NAMESPACE });
+      const networks = [{ name: 'A1', subnetName: 'subnet1' }];
+      const come = (name: string) => () =>
+        client.create(IPSet, { metadata: { name, namespace: NAMESPACE }, spec: { immutable: false, networks } });
+      const all = ['a', 'b', 'c'].map(come);
+      await Promise.allSettled((order === 'first' ? [leave, ...all] : [...all, leave]).map((ask) => ask()));
+      const ipSets = await client.list(IPSet, NAMESPACE);
+      const netConfigs = await client.list(NetConfig, NAMESPACE);
+      assert.equal(
+        netConfigs.length > 0,
+        ipSets.length > 0,
+        `${netConfigs.length} NetConfigs, ${ipSets.length} IPSets`,
+      );
+      if (ipSets.length === 0) return;
+      await Promise.all(ipSets.map(({ metadata: { name } }) => client.delete(IPSet, { name, namespace: NAMESPACE })));
+      await eventually(
+        async () => (await client.list(IPSet)).length,
+        (left) => left === 0,
+      );
+      await leave();
+    });
+  }
 });

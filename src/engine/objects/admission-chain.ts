@@ -1,11 +1,13 @@
 import type { Admission, AdmissionRequest, LiveReader } from '../../api/admission.ts';
 import type { Resource } from '../resources/resource.ts';
+import { Turns } from './turns.ts';
 
 /** The checks of the capabilities, by the kind that they are for. */
 export class AdmissionChain {
   /** `group/plural` → what has a say, in the order given. */
   readonly #byKind = new Map<string, Admission[]>();
   readonly #live: LiveReader;
+  readonly #turns = new Turns();
 
   constructor(admissions: readonly Admission[], live: LiveReader) {
     this.#live = live;
@@ -34,6 +36,18 @@ export class AdmissionChain {
       warnings.push(...((await validate?.(request, this.#live)) ?? []));
     }
     return warnings;
+  }
+
+  /** Checks and stores what is asked for when no other write is under way that the check would have to know of. */
+  async inTurn<T>(resource: Resource, request: AdmissionRequest, write: () => Promise<T>): Promise<T> {
+    const turn = this.#of(resource, request).find((admission) => admission.turn !== undefined)?.turn;
+    if (turn === undefined) return write();
+    const end = await this.#turns.take(`${request.namespace}/${turn.line}`, turn);
+    try {
+      return await write();
+    } finally {
+      end();
+    }
   }
 
   #of({ group, plural }: Resource, { operation, subresource }: AdmissionRequest): readonly Admission[] {

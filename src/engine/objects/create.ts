@@ -78,7 +78,9 @@ async function store(
         });
   const allocated = resource.rules.allocate?.(owned, undefined);
   try {
-    return await storeOwned(context, target, owned, request, options);
+    return await context.admission.inTurn(resource, request, () =>
+      storeOwned(context, target, owned, request, options),
+    );
   } finally {
     allocated?.();
   }

@@ -1,3 +1,4 @@
+import type { AdmissionRequest } from '../../api/admission.ts';
 import type { Json, JsonObject } from '../../api/json.ts';
 import type { ApiObject } from '../../api/object.ts';
 import { metadataOf } from '../../api/object.ts';
@@ -60,6 +61,21 @@ async function removeVersion(
     user: options.user,
     oldObject: object as unknown as ApiObject,
   };
+  return context.admission.inTurn(resource, request, () =>
+    removeChecked(context, target, { old, object }, wishes, request, options),
+  );
+}
+
+async function removeChecked(
+  context: Context,
+  target: Target,
+  { old, object }: { old: Version; object: JsonObject },
+  wishes: DeleteOptions,
+  request: AdmissionRequest,
+  options: WriteOptions,
+): Promise<Deleted> {
+  const { endpoint, namespace, name } = target;
+  const { resource } = endpoint;
   options.warnings.push(...(await context.admission.validate(resource, request)));
 
   const metadata = metadataOf(object);

@@ -129,7 +129,9 @@ export async function replace(
   );
   const allocated = subresource === '' ? rules.allocate?.(object, before) : undefined;
   try {
-    return await storeInPlace(context, target, old, { object, before }, request, options);
+    return await context.admission.inTurn(resource, request, () =>
+      storeInPlace(context, target, old, { object, before }, request, options),
+    );
   } finally {
     allocated?.();
   }

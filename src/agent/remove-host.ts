@@ -28,6 +28,7 @@ export async function removeHost({ stateDirectory, runDirectory, cgroup, system,
   // Another host in the same network has pods as well. Whatever pod of this one has a network has a folder here: that comes first.
   const uids = new Set([...sandboxes.map(({ id }) => id), ...podsWithFiles(new Places(stateDirectory))]);
   for (const uid of uids) await network.detach(uid);
+  await network.guard();
   await network.routeTo([]);
   await removeServices();
   await removeFolder(stateDirectory);

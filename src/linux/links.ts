@@ -32,6 +32,8 @@ export interface Link {
   readonly mac: string | undefined;
   readonly master: number | undefined;
   readonly alias: string | undefined;
+  /** A number by which rules may speak of many; 0 unless somebody says otherwise. */
+  readonly group: number;
   /** The index of its other end, or of the link that it is made upon; that one may be in another namespace. */
   readonly other: number | undefined;
   readonly otherIsElsewhere: boolean;
@@ -74,6 +76,7 @@ export interface LinkChange {
   readonly master?: number;
   /** What people read beside its name, up to 255 bytes. */
   readonly alias?: string;
+  readonly group?: number;
   readonly name?: string;
   /** A descriptor of the namespace to move it to, where it arrives down. */
   readonly namespace?: number;
@@ -150,7 +153,7 @@ export function deleteLink(netlink: Netlink, name: string): void {
 }
 
 function changeRequest(link: string | number, change: LinkChange): Request {
-  const { up, mtu, mac, master, alias, name, namespace, ownIpv6Address } = change;
+  const { up, mtu, mac, master, alias, group, name, namespace, ownIpv6Address } = change;
   const body = [header({ up, index: typeof link === 'number' ? link : 0 })];
   if (typeof link === 'string') body.push(attribute(NAME, text(link)));
   if (name !== undefined) body.push(attribute(NAME, text(name)));
@@ -158,6 +161,7 @@ function changeRequest(link: string | number, change: LinkChange): Request {
   if (mac !== undefined) body.push(attribute(MAC, macBytes(mac)));
   if (master !== undefined) body.push(attribute(MASTER, u32(master)));
   if (alias !== undefined) body.push(attribute(ALIAS, Buffer.from(alias)));
+  if (group !== undefined) body.push(attribute(GROUP, u32(group)));
   if (namespace !== undefined) body.push(attribute(NAMESPACE, u32(namespace)));
   if (ownIpv6Address !== undefined) {
     body.push(nested(AF_SPEC, nested(AF_INET6, attribute(ADDRESS_MODE, u8(ownIpv6Address ? 0 : 1)))));
@@ -228,6 +232,7 @@ function readLink({ body }: Message): Link {
     mac: readMac(has.get(MAC)),
     master: readU32(has.get(MASTER)),
     alias: readText(has.get(ALIAS)),
+    group: readU32(has.get(GROUP)) ?? 0,
     other: readU32(has.get(PARENT)),
     otherIsElsewhere: has.has(OTHER_NAMESPACE),
   };
@@ -255,6 +260,7 @@ const MASTER = 10;
 const LINK_INFO = 18;
 const ALIAS = 20;
 const AF_SPEC = 26;
+const GROUP = 27;
 const NAMESPACE = 28;
 const OTHER_NAMESPACE = 37;
 const KIND = 1;

@@ -109,6 +109,13 @@ describe('a machine with an agent', { skip: process.getuid?.() === 0 ? false : '
     assert.equal(processesIn(uid).length, 1);
   });
 
+  test('keeps pods to their own names, also when somebody has swept rules away', async () => {
+    const isThere = (tables: string): boolean => tables.includes('table ip6 netloom-pods');
+    assert.ok(isThere(await machine.run('nft', ['list', 'tables'])));
+    await machine.run('nft', ['flush', 'ruleset']);
+    await machine.eventually(() => machine.run('nft', ['list', 'tables']), isThere);
+  });
+
   test('says on its node when its supervisor does not answer, and when it does again', async () => {
     process.kill(machine.supervisor, 'SIGSTOP');
     try {

@@ -37,6 +37,12 @@ export function u32(value: number): Buffer {
   return bytes;
 }
 
+export function u32be(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value >>> 0);
+  return bytes;
+}
+
 export const text = (value: string): Buffer => Buffer.from(`${value}\0`);
 
 export const mac = (value: string): Buffer => Buffer.from(value.replaceAll(':', ''), 'hex');

@@ -33,6 +33,29 @@ export class Netlink {
     return answers;
   }
 
+  /** All of them or none: for the part that takes what is between two ends as one. Throws what the kernel says against it. */
+  transaction(requests: readonly Request[], { begin, end }: { begin: Request; end: Request }): void {
+    const last = requests.at(-1);
+    if (last === undefined) return;
+    const all = [begin, ...requests, end];
+    const first = this.#sequence + 1;
+    // Not every kernel answers the end: whoever waits for that one may wait for ever.
+    const messages = all.map((request) =>
+      encode(
+        { ...request, flags: request.flags | flag.request | (request === last ? flag.acknowledge : 0) },
+        this.#next(),
+      ),
+    );
+    this.#send(last.doing, messages);
+    for (const message of this.#receive(last.doing)) {
+      const request = all[message.sequence - first];
+      if (message.type !== messageType.error || request === undefined) continue;
+      const { errno, said } = readAcknowledgement(message);
+      if (errno !== 0) throw new KernelError(request.doing, errno, said);
+      if (request === last) return;
+    }
+  }
+
   /** All the kernel has of a kind. */
   dump({ doing, type, body }: Omit<Request, 'flags'>): Message[] {
     for (let attempt = 1; ; attempt += 1) {

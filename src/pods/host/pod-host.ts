@@ -5,6 +5,7 @@ import { type Change, Informer } from '../../runtime/informer.ts';
 import { Gate } from './gate.ts';
 import type { HostParts, PodHostOptions } from './host-parts.ts';
 import { hostUsers } from './host-users.ts';
+import { guardNetwork } from './network-guard.ts';
 import { Orphans } from './orphans.ts';
 import { Places } from './places.ts';
 import { PodAddresses } from './pod-addresses.ts';
@@ -34,6 +35,7 @@ export class PodHost implements PodDirectory {
   readonly #orphans: Orphans;
   readonly #stop = new AbortController();
   #storageWatch: Promise<void> = Promise.resolve();
+  #networkGuard: Promise<void> = Promise.resolve();
   #unwatch: () => void = () => {};
 
   constructor(options: PodHostOptions) {
@@ -66,6 +68,7 @@ export class PodHost implements PodDirectory {
     this.#informer.onChange((change) => this.#podChanged(change));
     this.#informer.start();
     void this.#informer.whenSynced().then(() => this.#sweep());
+    this.#networkGuard = guardNetwork(this.#parts, this.#stop.signal);
     this.#storageWatch = watchStorage({ ...this.#parts, pods: () => this.#workers.values() }, this.#stop.signal);
   }
 
@@ -78,6 +81,7 @@ export class PodHost implements PodDirectory {
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
     await this.#parts.references.stop();
     await this.#storageWatch;
+    await this.#networkGuard;
   }
 
   /** Something of the host is different: its addresses, its range, or the Services. */

@@ -7,4 +7,9 @@ export interface PodNetwork {
   list(): Promise<{ uid: string; address: string }[]>;
   /** Routes to the pods of other hosts; what was there of ours and is not named any more is removed. */
   routeTo(others: readonly { podCidr: string; via: string }[]): Promise<{ podCidr: string; problem: string }[]>;
+  /**
+   * Sees to it that each pod speaks in its own name alone, for as long as there are pods: firewalls of others sweep away what there is, so it is
+   * called again and again. Answers whether something was missing.
+   */
+  guard(): Promise<boolean>;
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -80,26 +80,79 @@ for (const { family, one, other, host } of [
   });
 }
 
-test('nobody hears a pod that speaks in the name of another one', needsRoot, async (t) => {
-  const home = temporaryNamespace(t);
-  const [a, b] = [passingPod(t), passingPod(t)];
-  const liar = await on(home, (network) => network.attach(a, '10.244.7.2'));
-  const hearer = await on(home, (network) => network.attach(b, '10.244.7.3'));
-  give(liar.namespacePath, 'eth0', '10.244.7.4', 32);
+for (const { family, socketFamily, net, length } of [
+  { family: 'IPv4', socketFamily: 'AF_INET', net: '10.244.7.', length: 32 },
+  { family: 'IPv6', socketFamily: 'AF_INET6', net: 'fd00:7::', length: 128 },
+]) {
+  const [own, hears, stolen] = [`${net}2`, `${net}3`, `${net}4`];
 
-  const receive = 's.bind(("10.244.7.3", 5300)); print({s.recvfrom(99)[1][0] for _ in range(10)})';
-  const hearing = spawnIn(hearer.namespacePath, `s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); ${receive}`);
-  t.after(() => hearing.kill('SIGKILL'));
-  const say = (from: string, word: string): string =>
-    `s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(("${from}", 0)); s.sendto(b"${word}", ("10.244.7.3", 5300))`;
-  const script = [
-    'while True:',
-    ...['10.244.7.4', '10.244.7.2'].map((from) => `  ${say(from, 'hello')}`),
-    '  time.sleep(0.05)',
-  ].join('\n');
-  const speaking = spawnIn(liar.namespacePath, script);
-  t.after(() => speaking.kill('SIGKILL'));
-  assert.equal(await text(hearing.stdout as Readable), "{'10.244.7.2'}\n");
+  test(`nobody hears a pod that speaks in the name of another one by ${family}`, needsRoot, async (t) => {
+    const home = temporaryNamespace(t);
+    const [a, b, robbed] = [passingPod(t), passingPod(t), passingPod(t)];
+    const liar = await on(home, (network) => network.attach(a, own));
+    const hearer = await on(home, (network) => network.attach(b, hears));
+    await on(home, (network) => network.attach(robbed, stolen));
+    give(liar.namespacePath, 'eth0', stolen, length);
+
+    const open = `s = socket.socket(socket.${socketFamily}, socket.SOCK_DGRAM)`;
+    const receive = `s.bind(("${hears}", 5300)); print({s.recvfrom(99)[1][0] for _ in range(10)})`;
+    const hearing = spawnIn(hearer.namespacePath, `${open}; ${receive}`);
+    t.after(() => hearing.kill('SIGKILL'));
+    const say = (from: string): string => `${open}; s.bind(("${from}", 0)); s.sendto(b"hello", ("${hears}", 5300))`;
+    const script = ['while True:', ...[stolen, own].map((from) => `  ${say(from)}`), '  time.sleep(0.05)'].join('\n');
+    const speaking = spawnIn(liar.namespacePath, script);
+    t.after(() => speaking.kill('SIGKILL'));
+    assert.equal(await text(hearing.stdout as Readable), `{'${own}'}\n`);
+  });
+}
+
+const ruleset = (host: string): string =>
+  inNetworkNamespace(host, () => execFileSync('nft', ['list', 'ruleset'], { encoding: 'utf8' }));
+
+test(
+  'the rule against that is made again when somebody sweeps it away, and goes with the last pod',
+  needsRoot,
+  async (t) => {
+    const home = temporaryNamespace(t);
+    const [a, b] = [passingPod(t), passingPod(t)];
+    const guard = (): Promise<boolean> => on(home, (network) => network.guard());
+    assert.equal(await guard(), false);
+    assert.equal(ruleset(home), '');
+    await on(home, (network) => network.attach(a, 'fd00:7::2'));
+    await on(home, (network) => network.attach(b, 'fd00:7::3'));
+    const whole = ruleset(home);
+    assert.match(whole, /table ip6 netloom-pods/);
+
+    for (const swept of [['ruleset'], ['table', 'ip6', 'netloom-pods']]) {
+      inNetworkNamespace(home, () => execFileSync('nft', ['flush', ...swept]));
+      assert.equal(await guard(), true);
+      assert.equal(ruleset(home), whole);
+      assert.equal(await guard(), false);
+    }
+
+    await on(home, (network) => network.detach(a.uid));
+    assert.equal(ruleset(home), whole);
+    await on(home, (network) => network.detach(b.uid));
+    assert.equal(ruleset(home), '');
+  },
+);
+
+test('pods that an older agent has wired are kept to their names by the next one', needsRoot, async (t) => {
+  const home = temporaryNamespace(t);
+  const a = passingPod(t);
+  await on(home, (network) => network.attach(a, 'fd00:7::2'));
+  const groups = (): number[] =>
+    inNetworkNamespace(home, () => {
+      using netlink = new Netlink();
+      return listLinks(netlink).map(({ group }) => group);
+    });
+  const [, group] = groups();
+  inNetworkNamespace(home, () => {
+    using netlink = new Netlink();
+    for (const { index } of listLinks(netlink)) changeLink(netlink, index, { group: 0 });
+  });
+  await on(home, (network) => network.guard());
+  assert.deepEqual(groups(), [0, group]);
 });
 
 function spawnIn(namespace: string, script: string): ChildProcess {
@@ -172,6 +225,7 @@ test('a pod that is detached leaves nothing, however often it is asked for', nee
     );
     assert.deepEqual(listRoutes(netlink, { family: 4, protocol: OUR_ROUTES }), []);
   });
+  assert.equal(ruleset(home), '');
 });
 
 test('a crash while a pod is being wired leaves nothing', needsRoot, async (t) => {

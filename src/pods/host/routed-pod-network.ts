@@ -15,6 +15,7 @@ import {
   withDescriptor,
 } from '../../linux/network-namespace.ts';
 import { deleteRoutes, listRoutes, OUR_ROUTES, putRoute, putRoutes, type Route } from '../../linux/routes.ts';
+import { deleteTable, isSourceCheck, putSourceCheck } from '../../linux/source-check.ts';
 import { readSysctl, writeSysctl } from '../../linux/sysctl.ts';
 import type { PodNetwork } from './pod-network.ts';
 
@@ -25,6 +26,8 @@ import type { PodNetwork } from './pod-network.ts';
  */
 export class RoutedPodNetwork implements PodNetwork {
   readonly #underlayAddress: string | undefined;
+  /** Those of an agent before this one may not be in the group yet by which the rules know them. */
+  #areAllMarked = false;
 
   /** @param underlayAddress the address of this host that other hosts route to: pods take the MTU of its link */
   constructor({ underlayAddress }: { underlayAddress?: string | undefined } = {}) {
@@ -39,7 +42,8 @@ export class RoutedPodNetwork implements PodNetwork {
     const wire = (descriptor: number): void => {
       using inside = new Netlink();
       this.#join(host, inside, ends, descriptor);
-      changeLink(host, ends.link, { alias: `pod ${pod.namespace}/${pod.name}`.slice(0, 255), up: true });
+      const alias = `pod ${pod.namespace}/${pod.name}`.slice(0, 255);
+      changeLink(host, ends.link, { alias, group: PODS, up: true });
       equip(inside, podAddress, ends);
     };
     const namespacePath = networkNamespacePath(ends.namespace);
@@ -57,16 +61,26 @@ export class RoutedPodNetwork implements PodNetwork {
     using host = new Netlink();
     deleteLink(host, link);
     removeNetworkNamespace(namespace);
+    if (!hasPods(host)) deleteTable(TABLE);
+  }
+
+  async guard(): Promise<boolean> {
+    using host = new Netlink();
+    if (!hasPods(host)) {
+      deleteTable(TABLE);
+      return false;
+    }
+    if (!this.#areAllMarked) markAll(host);
+    this.#areAllMarked = true;
+    return checkSources();
   }
 
   async list(): Promise<{ uid: string; address: string }[]> {
     using host = new Netlink();
     const here = new Set(listLinks(host).map((link) => link.name));
-    return networkNamespaces(NAMESPACE_PREFIX).flatMap((name) => {
-      const uid = name.slice(NAMESPACE_PREFIX.length);
-      if (!UID.test(uid) || !here.has(endsOf(uid).link)) return [];
-      return [{ uid, address: addressIn(networkNamespacePath(name)) ?? '' }];
-    });
+    return uidsOnMachine()
+      .filter((uid) => here.has(endsOf(uid).link))
+      .map((uid) => ({ uid, address: addressIn(networkNamespacePath(endsOf(uid).namespace)) ?? '' }));
   }
 
   async routeTo(others: readonly { podCidr: string; via: string }[]): Promise<{ podCidr: string; problem: string }[]> {
@@ -146,11 +160,36 @@ function lead(host: Netlink, address: Address, { link: name, podMac }: Ends): vo
   putNeighbour(host, { link, address, mac: podMac });
   putRoute(host, { destination, link, protocol: OUR_ROUTES });
   writeSysctl(forwardingOf(address.family, name), '1');
-  // Nothing comes from there by an address that does not lead back there: no pod speaks in the name of another one.
+  checkSources();
+  // By IPv4 the link itself lets nothing in that does not lead back there.
   writeSysctl(['net', 'ipv4', 'conf', name, 'rp_filter'], STRICT);
 }
 
 const STRICT = '1';
+
+/** No pod speaks in the name of another one, nor of a host. Answers whether that had to be seen to. */
+function checkSources(): boolean {
+  if (isSourceCheck(TABLE)) return false;
+  putSourceCheck(TABLE, PODS);
+  return true;
+}
+
+function markAll(host: Netlink): void {
+  const ours = new Set(uidsOnMachine().map((uid) => endsOf(uid).link));
+  for (const { name, index, group } of listLinks(host)) {
+    if (ours.has(name) && group !== PODS) changeLink(host, index, { group: PODS });
+  }
+}
+
+/** Of pods of this host, or of another one in the same network. */
+const hasPods = (host: Netlink): boolean =>
+  uidsOnMachine().some((uid) => findLink(host, endsOf(uid).link) !== undefined);
+
+/** Also those whose pair leads to another host, as in a lab. */
+const uidsOnMachine = (): string[] =>
+  networkNamespaces(NAMESPACE_PREFIX)
+    .map((name) => name.slice(NAMESPACE_PREFIX.length))
+    .filter((uid) => UID.test(uid));
 
 /**
  * What arrives from other hosts goes on to pods only where the link that it arrives on forwards. That link is the machine's own:
@@ -219,6 +258,9 @@ const routeText = ({ destination, via }: Route): string => `${destination} via $
 const families: readonly Family[] = [4, 6];
 const NAMESPACE_PREFIX = 'netloom-pod-';
 const INTERFACE = 'eth0';
+const TABLE = 'netloom-pods';
+/** The group of links that lead to pods: by their names, rules could not tell them from other links of ours. */
+const PODS = 10_244;
 const UID = /^[A-Za-z0-9][A-Za-z0-9-]{0,99}$/;
 const ETHERNET_MTU = 1500;
 /** Of a veth; the loopback interface has one more. */

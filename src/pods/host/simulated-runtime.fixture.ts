@@ -188,4 +188,8 @@ export class SimulatedNetwork implements PodNetwork {
   async routeTo(): Promise<{ podCidr: string; problem: string }[]> {
     return [];
   }
+
+  async guard(): Promise<boolean> {
+    return false;
+  }
 }

@@ -112,6 +112,18 @@ test('in version 2, each group hands its controllers on to those below it, as fa
   assert.equal(existsSync(path.join(hierarchy.folder, 'netloom-x/pod/cgroup.subtree_control')), false);
 });
 
+test('in version 1, a group may use the processors and the memory that are there around it', (t) => {
+  const top = { 'cpuset.cpus': '0-3\n', 'cpuset.mems': '0\n' };
+  const empty = { 'cpuset.cpus': '\n', 'cpuset.mems': '\n', 'cgroup.clone_children': '0\n' };
+  const hierarchy = pretended(t, 1, [], { '.': top, 'netloom-x': empty, 'netloom-x/pod': empty });
+  new Cgroups([hierarchy]).make('netloom-x/pod');
+  const files = ['cpuset.cpus', 'cpuset.mems', 'cgroup.clone_children'].map((file) => `netloom-x/pod/${file}`);
+  assert.deepEqual(
+    files.map((file) => contentOf(hierarchy, file)),
+    ['0-3', '0', '1'],
+  );
+});
+
 test('what the kernel has ended or refused is read as each version counts it', (t) => {
   const memory = pretended(t, 1, ['memory'], { x: { 'memory.oom_control': 'under_oom 0\noom_kill 2\n' } });
   const pids = pretended(t, 1, ['pids'], {

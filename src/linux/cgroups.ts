@@ -1,4 +1,14 @@
-import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+} from 'node:fs';
 import path from 'node:path';
 import { tellKernel } from './kernel-file.ts';
 import { openProcess, signalProcess } from './process-descriptor.ts';
@@ -18,12 +28,14 @@ export type Controller = (typeof CONTROLLERS)[number];
 export interface Hierarchy {
   readonly folder: string;
   readonly version: 1 | 2;
+  /** Those of what we limit: none where groups are only for telling processes apart. */
   readonly controllers: ReadonlySet<Controller>;
 }
 
 /**
  * Groups of processes, the same for both versions of cgroups: a group is a path such as `netloom-a/UID/ID`, which is a folder in
- * each hierarchy that limits something of what we limit.
+ * every hierarchy of the machine. Also where nothing is limited: whoever is in none of our groups there takes the root of the hierarchy for his own, and with
+ * it whatever may be done there to all processes of the machine.
  */
 export class Cgroups {
   readonly #hierarchies: readonly Hierarchy[];
@@ -34,18 +46,23 @@ export class Cgroups {
 
   /** Which version has the limits. */
   get version(): 1 | 2 {
-    return this.#hierarchies.some(({ version }) => version === 1) ? 1 : 2;
+    return this.#hierarchies.some(({ version, controllers }) => version === 1 && controllers.size > 0) ? 1 : 2;
   }
 
   /** With all that is above it. What is there already stays as it is. */
   make(group: string): void {
-    for (const { folder, version } of this.#hierarchies) {
-      const parts = group.split('/');
+    const parts = group.split('/');
+    for (const { folder, version, controllers } of this.#hierarchies) {
       // In version 2 a group hands the controllers on to those below it, which have the processes.
-      parts.forEach((_, depth) => {
-        if (version === 2) handOn(path.join(folder, ...parts.slice(0, depth)));
-        mkdirSync(path.join(folder, ...parts.slice(0, depth + 1)), { recursive: true });
-      });
+      if (version === 2 && controllers.size > 0) {
+        parts.forEach((_, depth) => {
+          handOn(path.join(folder, ...parts.slice(0, depth)));
+          mkdirSync(path.join(folder, ...parts.slice(0, depth + 1)), { recursive: true });
+        });
+      } else {
+        mkdirSync(path.join(folder, group), { recursive: true });
+        if (version === 1) giveProcessors(folder, parts);
+      }
     }
   }
 
@@ -260,7 +277,7 @@ function orUndefined<T>(work: () => T): T | undefined {
   }
 }
 
-/** Those that limit something of what we limit: on a machine with version 1, one for each controller. */
+/** On a machine with version 1, one for each controller or some of them, and often one of version 2 beside them that has none. */
 function mountedHierarchies(): Hierarchy[] {
   const found = readFileSync('/proc/self/mounts', 'utf8')
     .split('\n')
@@ -271,14 +288,36 @@ function mountedHierarchies(): Hierarchy[] {
       if (type !== 'cgroup2') return [];
       return [{ folder, version: 2, controllers: ours(read(folder, 'cgroup.controllers').trim().split(' ')) }];
     })
-    .filter(({ controllers }) => controllers.size > 0);
+    // Where we may make no groups, limits are refused in words; for the others there is nothing to say.
+    .filter(({ folder, controllers }) => controllers.size > 0 || isWritable(folder));
   // A hierarchy may be mounted at several places.
-  return found.filter(
-    ({ version, controllers }, index) =>
-      found.findIndex(
-        (other) => other.version === version && [...controllers].every((c) => other.controllers.has(c)),
-      ) === index,
-  );
+  const seen = new Set<number | undefined>();
+  return found.filter(({ folder }) => {
+    const device = orUndefined(() => statSync(folder).dev);
+    if (device === undefined || seen.has(device)) return false;
+    seen.add(device);
+    return true;
+  });
+}
+
+const isWritable = (folder: string): boolean => orUndefined(() => accessSync(folder, constants.W_OK) ?? true) ?? false;
+
+/** A new group of the hierarchy `cpuset` has no processors and no memory, and takes nobody in before it has what is around it. */
+function giveProcessors(folder: string, parts: readonly string[]): void {
+  const given = ['cpuset.cpus', 'cpuset.mems'];
+  const lacks = (group: string): boolean =>
+    existsSync(path.join(group, 'cpuset.cpus')) && read(group, 'cpuset.cpus').trim() === '';
+  if (!lacks(path.join(folder, ...parts))) return;
+  parts.forEach((_, depth) => {
+    const [around, group] = [
+      path.join(folder, ...parts.slice(0, depth)),
+      path.join(folder, ...parts.slice(0, depth + 1)),
+    ];
+    if (!lacks(group)) return;
+    for (const file of given) write(group, file, read(around, file).trim());
+    // Those that are made in it later have them from the beginning.
+    write(group, 'cgroup.clone_children', 1);
+  });
 }
 
 /** What cannot be handed on, as inside a container of somebody else, limits nothing below. */

@@ -168,6 +168,25 @@ test('a container gets the calls of a capability with it', needsRoot, async (t) 
   assert.match((await host.run('grep ^Seccomp: /proc/self/status', { privileged: true })).stdout, /\t0\n$/);
 });
 
+test('a container that may mount finds no root of the groups of the host', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const kinds = readFileSync('/proc/self/cgroup', 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(':')[1] ?? '');
+  // Only a root has the one of these files, and only a root lacks the other.
+  const finding = (kind: string): string =>
+    kind === ''
+      ? 'mount -t cgroup2 none /mnt && test ! -e /mnt/cgroup.events'
+      : `mount -t cgroup -o ${kind} none /mnt && test -e /mnt/release_agent`;
+  const attempts = Object.fromEntries(kinds.map((kind) => [kind || 'version 2', finding(kind)]));
+  const { stdout } = await host.run(tries({ ...attempts, none: 'mount -t tmpfs none /mnt' }), {
+    capabilities: ['SYS_ADMIN'],
+  });
+  const possible = Object.entries(answers(stdout)).flatMap(([name, is]) => (is === 'yes' ? [name] : []));
+  assert.deepEqual(possible, ['none'], 'and it could mount');
+});
+
 test('a container has threads, and processes of its own making', needsRoot, async (t) => {
   const host = await TestHost.start(t);
   const threads = 'import threading; t = threading.Thread(target=lambda: print("thread")); t.start(); t.join()';

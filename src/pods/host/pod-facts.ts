@@ -13,7 +13,7 @@ export interface PodFacts {
   /** Since when it is to end, whatever the reason. */
   readonly leavingSince: number | undefined;
   /** This host wants to be rid of it, and why. */
-  readonly eviction: Obstacle | undefined;
+  readonly eviction: Eviction | undefined;
   readonly sandbox: SandboxFacts;
   readonly hostIPs: readonly string[];
   /** Why the sandbox or the volumes are not ready, in words for people. */
@@ -33,6 +33,11 @@ export interface SandboxFacts {
 export interface Obstacle {
   readonly reason: string;
   readonly message: string;
+}
+
+export interface Eviction extends Obstacle {
+  /** The pod has done nothing that it may not: a Job, say, does not count that as a failure of its own. */
+  readonly isDisruption: boolean;
 }
 
 export interface ContainerFacts {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { ConfigMap, Secret } from '../../api/core/config.ts';
 import { Pod, type PodSpec } from '../../api/core/pod.ts';
+import { conditionOf } from '../pod-state.ts';
 import { main, NAMESPACE, SimulatedHost } from './pod-host.fixture.ts';
 
 const isRunning = (host: SimulatedHost, pod: string) => () => host.find(pod)?.status?.phase === 'Running';
@@ -168,6 +169,7 @@ describe('a pod that fills the disk', () => {
     const { reason, message } = host.the('hoard').status ?? {};
     assert.deepEqual([reason, message], ['Evicted', 'Usage of EmptyDir volume "small" exceeds the limit "10Mi".']);
     assert.ok(host.events('hoard').includes(`Warning Evicted: ${message}`));
+    assert.equal(conditionOf(host.the('hoard'), 'DisruptionTarget'), undefined, 'it has itself to blame');
     await host.until(() => !existsSync(folder));
   });
 
@@ -214,6 +216,8 @@ describe('a disk that is nearly full', () => {
         'The node was low on resource: ephemeral-storage. 1.0 of 100.0 GiB were available, and this pod was using 6.0 GiB.',
       ],
     );
+    const target = conditionOf(host.the('more'), 'DisruptionTarget');
+    assert.deepEqual([target?.status, target?.reason, target?.message], ['True', 'TerminationByKubelet', message]);
     assert.equal(host.the('much').status?.phase, 'Running');
     await host.until(() => host.the('much').status?.phase === 'Failed', 30_000);
     await host.settle(60_000);

@@ -55,6 +55,7 @@ export function podStatus(facts: PodFacts, verdict: Verdict | undefined, backing
   const statements = [
     statement('PodReadyToStartContainers', sandbox.state === 'ready'),
     initialized(facts, initContainerStatuses, phase),
+    ...disruption(facts),
     ...readiness(pod, [...initContainerStatuses.filter((_, i) => isSidecarAt(pod, i)), ...containerStatuses], phase),
   ];
   const conditions = statements.reduce(
@@ -170,6 +171,12 @@ const statement = (type: string, holds: boolean, reason?: string, message?: stri
   ...(reason === undefined ? {} : { reason }),
   ...(message === undefined ? {} : { message }),
 });
+
+/** For those who ask whether the pod is to blame. */
+const disruption = ({ eviction }: PodFacts): Statement[] =>
+  eviction?.isDisruption === true
+    ? [statement('DisruptionTarget', true, 'TerminationByKubelet', eviction.message)]
+    : [];
 
 function initialized(facts: PodFacts, statuses: readonly ContainerStatus[], phase: string): Statement {
   const type = 'Initialized';

@@ -10,13 +10,14 @@ import { isFinished } from '../pod-state.ts';
 import type { HostParts } from './host-parts.ts';
 import { PodContainers } from './pod-containers.ts';
 import type { HostedPod } from './pod-directory.ts';
-import { allContainersOf, type Obstacle, type PodFacts, type SandboxFacts } from './pod-facts.ts';
+import { allContainersOf, type Eviction, type Obstacle, type PodFacts, type SandboxFacts } from './pod-facts.ts';
 import { type PodPlan, planPod, type Step } from './pod-plan.ts';
 import { removeFolder } from './pod-remains.ts';
 import { prepareSandbox } from './pod-sandbox.ts';
 import { type Reference, referencesOf } from './references.ts';
 import type { ContainerState, SandboxState } from './runtime.ts';
 import { type StorageLimit, storageLimitsOf } from './storage/storage-limits.ts';
+import type { EvictedFor } from './storage/storage-watch.ts';
 import { Tasks } from './tasks.ts';
 import { PodVolumes } from './volumes/pod-volumes.ts';
 import { VolumeFault } from './volumes/volume-fault.ts';
@@ -55,7 +56,7 @@ export class PodWorker implements HostedPod {
   /** Task → why it has not succeeded yet. */
   readonly #obstacles = new Map<'sandbox' | 'volumes', Obstacle>();
   #leavingSince: number | undefined;
-  #eviction: Obstacle | undefined;
+  #eviction: Eviction | undefined;
   #backingOff: ReadonlySet<string> = new Set();
   #alarm: Cancel | undefined;
   #isLooking = false;
@@ -123,8 +124,8 @@ export class PodWorker implements HostedPod {
     return [places.pod(this.uid), places.podLogs(this.#pod), ...runs.map((id) => places.layer(id))];
   }
 
-  evict(message: string): void {
-    this.#eviction ??= { reason: 'Evicted', message };
+  evict(message: string, because: EvictedFor): void {
+    this.#eviction ??= { reason: 'Evicted', message, isDisruption: because === 'others' };
     this.look();
   }
 

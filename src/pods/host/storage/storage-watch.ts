@@ -13,9 +13,11 @@ export interface Storing {
   /** All that it writes to; nothing of one that is leaving anyway. */
   readonly writesTo: readonly string[];
   readonly storageLimits: readonly StorageLimit[];
-  /** It has put more somewhere than it may. */
-  evict(message: string): void;
+  /** For what it has done itself, by putting more somewhere than it may, or to make room for others. */
+  evict(message: string, because: EvictedFor): void;
 }
+
+export type EvictedFor = 'itself' | 'others';
 
 /** What is in folders. */
 export type DiskUsage = (folders: readonly string[], of: Scarce) => Promise<ReadonlyMap<string, number>>;
@@ -51,7 +53,7 @@ async function lookAtLimits({ diskUsage, pods }: StorageWatchOptions): Promise<v
   if (limited.length === 0) return;
   const usage = await diskUsage([...new Set(limited.flatMap(({ limit }) => limit.folders))], 'bytes');
   for (const { pod, limit } of limited) {
-    if (usedIn(limit.folders, usage) > limit.bytes) pod.evict(limit.message);
+    if (usedIn(limit.folders, usage) > limit.bytes) pod.evict(limit.message, 'itself');
   }
 }
 
@@ -64,7 +66,7 @@ async function lookAtDisk({ diskUsage, diskSpace, pods }: StorageWatchOptions): 
   const usage = await diskUsage([...new Set(writing.flatMap(({ writesTo }) => writesTo))], scarce);
   const held = writing.map((storing) => ({ storing, pod: storing.pod, amount: usedIn(storing.writesTo, usage) }));
   const last = whoMustGo(held, scarce);
-  last?.storing.evict(evictionMessage(last, scarce, space));
+  last?.storing.evict(evictionMessage(last, scarce, space), 'others');
 }
 
 const usedIn = (folders: readonly string[], usage: ReadonlyMap<string, number>): number =>

@@ -77,6 +77,7 @@ export function nodeStatus(
       operatingSystem: 'linux',
       architecture: machine.architecture,
     },
+    features: { supplementalGroupsPolicy: true },
   };
 }
 

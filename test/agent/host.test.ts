@@ -44,6 +44,10 @@ describe('a machine with an agent', { skip: process.getuid?.() === 0 ? false : '
     assert.equal(await serves(), true);
   });
 
+  test('says on its node that it minds which groups a pod asks for', async () => {
+    assert.equal(await field(`node ${machine.name}`, '.status.features.supplementalGroupsPolicy'), 'true');
+  });
+
   test('gives pods a token with which they are somebody at the API, by the name of its Service', async () => {
     const ask = `curl -s --cacert ${TOKEN}/ca.crt -H "Authorization: Bearer $(cat ${TOKEN}/token)" https://kubernetes.default.svc/api/v1/namespaces/default/secrets`;
     assert.match(

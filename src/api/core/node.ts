@@ -18,6 +18,7 @@ export interface Node extends ApiObject {
     addresses?: { type: 'InternalIP' | 'ExternalIP' | 'Hostname'; address: string }[];
     daemonEndpoints?: { kubeletEndpoint?: { Port: number } };
     nodeInfo?: Record<string, string>;
+    features?: { supplementalGroupsPolicy?: boolean };
   };
 }
 

@@ -157,6 +157,7 @@ export interface PodSecurityContext {
   runAsNonRoot?: boolean;
   fsGroup?: number;
   supplementalGroups?: number[];
+  supplementalGroupsPolicy?: 'Merge' | 'Strict';
   sysctls?: { name: string; value: string }[];
   seccompProfile?: Profile;
   appArmorProfile?: Profile;

@@ -9,6 +9,7 @@ import { containerWith, podWith, sourceFor } from './pod.fixture.ts';
 const users = {
   groupOf: (user: number) => (user === 1000 ? 100 : 0),
   homeOf: (user: number) => (user === 1000 ? '/home/ada' : '/'),
+  groupsNaming: (user: number) => (user === 1000 ? [27, 6] : []),
 };
 
 function specOf(container: Container, pod: Pod = podWith()) {
@@ -62,12 +63,22 @@ describe('the identity of a container', () => {
     specOf(containerWith({ securityContext }), podWith({ securityContext: ofPod }));
 
   test('is its own before that of its pod', () => {
-    const ofPod = { runAsUser: 1000, runAsGroup: 7, supplementalGroups: [5, 6], fsGroup: 6 };
+    const ofPod = { runAsUser: 1000, runAsGroup: 7 };
     const one = identity({}, ofPod);
-    assert.deepEqual([one.user, one.group, one.supplementalGroups], [1000, 7, [5, 6]]);
+    assert.deepEqual([one.user, one.group], [1000, 7]);
     const other = identity({ runAsUser: 3, runAsGroup: 4 }, ofPod);
     assert.deepEqual([other.user, other.group], [3, 4]);
     assert.equal(identity({ runAsUser: 1000 }).group, 100);
+  });
+
+  test('has the groups that the pod names, and those that name its user unless that is ruled out', () => {
+    const ofPod = { runAsUser: 1000, supplementalGroups: [5, 6], fsGroup: 8 };
+    const groups = (policy: { supplementalGroupsPolicy?: 'Merge' | 'Strict' }) =>
+      identity({}, { ...ofPod, ...policy }).supplementalGroups;
+    assert.deepEqual(groups({}), [5, 6, 8, 27]);
+    assert.deepEqual(groups({ supplementalGroupsPolicy: 'Merge' }), [5, 6, 8, 27]);
+    assert.deepEqual(groups({ supplementalGroupsPolicy: 'Strict' }), [5, 6, 8]);
+    assert.deepEqual(identity({ runAsUser: 3 }, ofPod).supplementalGroups, [5, 6, 8], 'it goes by who the user is');
   });
 
   test('is not root where it must not be', () => {

@@ -32,7 +32,11 @@ export function identityOf(pod: Pod, container: Container, users: HostUsers): Id
     );
   }
   const privileged = own.privileged === true;
-  const groups = [...(ofPod.supplementalGroups ?? []), ...(ofPod.fsGroup === undefined ? [] : [ofPod.fsGroup])];
+  const groups = [
+    ...(ofPod.supplementalGroups ?? []),
+    ...(ofPod.fsGroup === undefined ? [] : [ofPod.fsGroup]),
+    ...(ofPod.supplementalGroupsPolicy === 'Strict' ? [] : users.groupsNaming(user)),
+  ];
   return {
     user,
     group: own.runAsGroup ?? ofPod.runAsGroup ?? users.groupOf(user),

@@ -49,10 +49,10 @@ describe('a pod that cannot be as it is described', needsRoot, () => {
   });
 
   test('says where it cannot work, and that it names no command', async () => {
-    await pods.script('folder', STAY, { workingDir: '/no/such/folder' });
+    await pods.script('folder', STAY, { workingDir: '/etc/passwd' });
     assert.equal(
       await pods.waiting('folder', 'CreateContainerError'),
-      'the working directory /no/such/folder cannot be entered: there is no such directory',
+      'the working directory /etc/passwd cannot be entered: it is no directory',
     );
     await pods.pod('idle', [{ name: 'main', image: 'nginx' }]);
     assert.match(await pods.waiting('idle', 'CreateContainerConfigError'), /container main names no command/);

@@ -92,7 +92,7 @@ function notFiltered(code: string): StartError {
   );
 }
 
-function notInDirectory(directory: string, code: string, user: number): StartError {
+export function notInDirectory(directory: string, code: string, user: number): StartError {
   const why =
     { ENOENT: 'there is no such directory', ENOTDIR: 'it is no directory', EACCES: `user ${user} may not enter it` }[
       code

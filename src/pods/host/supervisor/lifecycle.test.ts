@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { eventually } from '../../../../test/engine/engine-in-test.ts';
 import { needsRoot } from '../../../linux/network.fixture.ts';
-import { StartError } from '../runtime.ts';
+import { type Mount, StartError } from '../runtime.ts';
 import { TestHost } from './runtime.fixture.ts';
 
 test('a container runs its command with its environment, and says how it ended', needsRoot, async (t) => {
@@ -55,10 +55,30 @@ test('a command that cannot begin is refused with the words of a kubelet', needs
   assert.equal(await refused(['/no/such']), 'RunContainerError: exec: "/no/such": no such file or directory');
   assert.equal(await refused(['/etc/passwd']), 'RunContainerError: exec: "/etc/passwd": permission denied');
   assert.equal(
-    await refused(['true'], { workingDirectory: '/no/such' }),
-    'CreateContainerError: the working directory /no/such cannot be entered: there is no such directory',
+    await refused(['true'], { workingDirectory: '/etc/passwd' }),
+    'CreateContainerError: the working directory /etc/passwd cannot be entered: it is no directory',
+  );
+  assert.equal(
+    await refused(['true'], { workingDirectory: '/proc/none' }),
+    'CreateContainerError: the working directory /proc/none cannot be entered: "proc/none" is not there and cannot be made, or is a link that leads nowhere',
   );
   assert.deepEqual((await host.runtime.list()).containers, []);
+});
+
+test('a working directory that is not there is made, wherever something can be', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const volume = path.join(host.folder, 'volume');
+  mkdirSync(volume);
+  const mounts: Mount[] = [{ source: volume, target: '/data', kind: 'bind', readOnly: false }];
+  const user = { user: 1000, group: 1000 };
+  for (const workingDirectory of ['/no/such/folder', '/data/inside', '/etc/../tmp/x/']) {
+    for (const readOnlyRoot of [false, true]) {
+      const { stdout } = await host.run('pwd; stat -c "%U %a" .', { ...user, mounts, workingDirectory, readOnlyRoot });
+      assert.equal(stdout, `${path.resolve(workingDirectory)}\nroot 755\n`);
+    }
+  }
+  assert.deepEqual(readdirSync(volume), ['inside']);
+  assert.equal(existsSync('/no'), false);
 });
 
 test('what a container has written beside its volumes goes with its end, and its log stays', needsRoot, async (t) => {

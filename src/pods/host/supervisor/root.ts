@@ -20,6 +20,7 @@ import {
 import { flagsOf } from '../../../linux/namespaces.ts';
 import { type ContainerSpec, type Mount, StartError } from '../runtime.ts';
 import type { Veil } from './hidden.ts';
+import { notInDirectory } from './identity.ts';
 import { SHARED_MEMORY } from './sandbox.ts';
 
 /** What all containers of a host have in common. */
@@ -104,6 +105,7 @@ export function makeRoot(
   for (const { mount, tree } of volumes) placeVolume(calls, root, mount, tree);
   // After the volumes: whatever their links have led them to, this is what is seen.
   mountAt(calls, 'proc', '/proc', { flags: KERNEL_FLAGS });
+  makeWorkingDirectory(calls, root, spec);
   if (!privileged) conceal(calls, view, nothings);
   if (spec.readOnlyRoot) makeReadOnly(calls, '/');
 }
@@ -261,6 +263,12 @@ function placeVolume(calls: CallList, root: Answer, mount: Mount, tree: Answer):
     refuse,
   });
   moveTree(calls, tree, place, refuse);
+}
+
+/** As other runtimes do where there is none; also in a root that is read-only from then on, and in a volume. */
+function makeWorkingDirectory(calls: CallList, root: Answer, { workingDirectory = '/', user }: ContainerSpec): void {
+  const refuse = (why: string): Error => notInDirectory(workingDirectory, why, user);
+  walk(calls, root, path.posix.normalize(workingDirectory), { outside: 'impossible', leaf: 'directory', refuse });
 }
 
 /** Opens what a path leads to, and makes what is missing of it where that is possible. */

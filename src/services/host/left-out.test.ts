@@ -29,7 +29,7 @@ describe('a Service that the kernel does not take', () => {
       nft: {
         run: (script) => takes(script).then(() => void run.push(script)),
         check: takes,
-        size: () => undefined,
+        size: () => 1,
       },
     });
     void proxy.start();

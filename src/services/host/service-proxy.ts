@@ -215,12 +215,14 @@ export class ServiceProxy {
     const script = (isNew ? table.begin() : '') + changes.map((change) => change.script).join('');
     try {
       if (script !== '') await this.#nft.run(script);
+      this.#size = this.#nft.size();
+      // What was never seen there could not be missed later.
+      if (this.#size === undefined) throw new Error(`somebody else has removed the table ${TABLE} as it was written`);
     } catch (error) {
       for (const key of keys) this.#waiting.add(key);
       throw error;
     }
     this.#table = table;
-    this.#size = this.#nft.size();
     for (const [i, key] of keys.entries()) this.#checks.set(key, rules[i]?.health);
     for (const key of changes.flatMap(({ freed }) => freed)) this.#waiting.add(key);
     this.#stale.forget(changes);

@@ -1,4 +1,4 @@
-import { UNDERLAY_ADDRESS } from '../api/core/node.ts';
+import { LAB_LABEL, UNDERLAY_ADDRESS } from '../api/core/node.ts';
 import { RoutedPodNetwork } from '../pods/host/routed-pod-network.ts';
 import { Client } from '../runtime/client.ts';
 import { type System, sleep } from '../runtime/clock.ts';
@@ -54,7 +54,7 @@ export interface Agent {
   stop(): Promise<void>;
 }
 
-/** For so long the first word about the host waits for what runs its pods. */
+/** For so long the first word about the host waits for what runs its pods and leads to Services. */
 const START_PATIENCE = 10_000;
 /** A beat that is not answered within this time is taken for lost. */
 const BEAT = { connect: 3_000, answer: 3_000, putOff: 0 };
@@ -111,6 +111,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       ...{ informers, system, log, node: name },
       ...{ serviceCidrs: options.serviceCidrs, podCidrs: options.podCidrs },
       hostAddresses: () => (underlayAddress === undefined ? addresses : [underlayAddress, ...addresses]),
+      // The network of a lab's host is there for nothing else, and who works in it asks for names before there is a pod.
+      atOnce: options.labels[LAB_LABEL] !== undefined,
       api: { host: hostname.replace(/^\[|\]$/g, ''), port: Number(apiPort) || (protocol === 'http:' ? 80 : 443) },
       trouble: (part, message) =>
         troubles.set(
@@ -154,8 +156,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     stops.push(() => heartbeat.stop());
     run(podRoutes({ name, network, troubles }));
     // An agent that comes back does not say that the host is not ready, only because it has not looked yet.
-    await Promise.race([pods.started, sleep(system, START_PATIENCE, ended.signal)]);
-    run(ownNode({ presence, machine, registration, troubles, stateDirectory }));
+    const able = Promise.all([pods.started, services.settled()]);
+    void Promise.race([able, sleep(system, START_PATIENCE, ended.signal)]).then(() => {
+      if (!ended.signal.aborted) run(ownNode({ presence, machine, registration, troubles, stateDirectory }));
+    });
     return { registered: heartbeat.first, stop };
   } catch (error) {
     await stop();

@@ -63,8 +63,9 @@ describe('Services on a host', needsRoot, () => {
     await engine.stop();
   });
 
-  const begin = (): ServiceHost =>
+  const begin = (more: { atOnce?: boolean } = {}): ServiceHost =>
     startServiceHost({
+      ...more,
       ...{ informers, system, log: silentLog, node: 'here' },
       hostAddresses: () => ['192.0.2.1'],
       serviceCidrs: NETWORKS,
@@ -130,8 +131,26 @@ describe('Services on a host', needsRoot, () => {
   it('leaves the host alone as long as there is nothing to do', async () => {
     await informers.of(Service).whenSynced();
     assert.equal(informers.of(Service).cache.size, 1, 'the Service of the API is there');
-    assert.equal(tables(), '');
+    assert.doesNotMatch(tables(), /netloom-services/);
     assert.doesNotMatch(links(), /nl-services/);
+  });
+
+  it('has done everything when it is settled, also where it begins before there is something to do', async () => {
+    await host.settled();
+    assert.doesNotMatch(tables(), /netloom-services/);
+    await host.stop();
+    host = begin({ atOnce: true });
+    await host.settled();
+    assert.match(tables(), /netloom-services/);
+    assert.match(links(), /nl-services/);
+    const script = `
+      import { Resolver } from 'node:dns/promises';
+      const resolver = new Resolver({ timeout: 2000, tries: 1 });
+      resolver.setServers(['${RESOLVER}']);
+      console.log(await resolver.resolve4('kubernetes.default.svc.cluster.local'));`;
+    assert.equal(await run(script), "[ '10.96.0.1' ]");
+    await host.remove();
+    host = begin();
   });
 
   it('leads pods and processes of the host to a Service, and a pod to itself', async () => {
@@ -237,7 +256,7 @@ describe('Services on a host', needsRoot, () => {
 
   it('takes away all that it has put there', async () => {
     await host.remove();
-    assert.equal(tables(), '');
+    assert.doesNotMatch(tables(), /netloom-services/);
     assert.doesNotMatch(links(), /nl-services/);
     assert.doesNotMatch(execFileSync('ip', ['route'], { encoding: 'utf8' }), /10\.96\./);
   });

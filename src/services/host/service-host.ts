@@ -38,6 +38,8 @@ export interface ServiceHostOptions {
   readonly domain?: string;
   /** Who is asked for names elsewhere; the host's own name servers when left out. */
   readonly upstream?: () => readonly string[];
+  /** Whether it begins before anybody asks for it: in a network that is there for nothing else. */
+  readonly atOnce?: boolean;
   /** Told what a part cannot do, and when it can again. */
   readonly trouble?: (part: Part, message: string | undefined) => void;
 }
@@ -50,6 +52,8 @@ export interface ServiceHost {
   dns(): ClusterDns;
   /** Those that are known. */
   services(): readonly Service[];
+  /** Resolves when all that could make it begin is known, and what it has begun is done: names are answered, and Services led to. */
+  settled(): Promise<void>;
   /** What the kernel has been told stays: connections go on while the agent is replaced. */
   stop(): Promise<void>;
   /** Stops, and takes away everything that it has put into the kernel. */
@@ -70,7 +74,7 @@ const API = 'default/kubernetes';
 
 /**
  * Leads to Services, answers their names and passes on what pods say to the API: from the first pod or the first Service
- * on. As long as there is neither, nothing of this host is touched.
+ * on, unless it is to begin at once. As long as there is neither, nothing of this host is touched.
  */
 export function startServiceHost(options: ServiceHostOptions): ServiceHost {
   return new RunningServiceHost(options);
@@ -99,7 +103,7 @@ class RunningServiceHost implements ServiceHost {
       if (now !== undefined && `${now.metadata.namespace}/${now.metadata.name}` !== API) this.#begin();
     });
     // What an earlier run began goes on: pods that it left still ask.
-    if (placeIsThere()) this.#begin();
+    if (options.atOnce === true || placeIsThere()) this.#begin();
   }
 
   dns(): ClusterDns {
@@ -113,6 +117,11 @@ class RunningServiceHost implements ServiceHost {
 
   services(): readonly Service[] {
     return this.#options.informers.of(Service).cache.list();
+  }
+
+  async settled(): Promise<void> {
+    await Promise.race([this.#options.informers.of(Service).whenSynced(), this.#ended]);
+    await this.#begun;
   }
 
   async stop(): Promise<void> {
@@ -230,7 +239,7 @@ class RunningServiceHost implements ServiceHost {
       trouble: (message) => trouble?.('proxy', message),
     });
     this.#closers.push(() => proxy.stop());
-    void proxy.start();
+    await Promise.race([proxy.start(), this.#ended]);
   }
 
   /** Those that Services can have here. */

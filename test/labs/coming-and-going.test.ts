@@ -75,6 +75,15 @@ describe('a lab on a computer of its own', { skip: noLabs }, () => {
     const page = await computer.run(`netloom lab exec a -- curl -sS -m 10 http://${address}/`);
     assert.match(page, /Directory listing/);
   };
+  /** Whoever is called ready is there, and not only on record. */
+  const everyReadyPodAnswers = async (): Promise<void> => {
+    const ready = '{range .items[*]}{.status.podIP}{" "}{.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}';
+    const pods = await computer.run(['kubectl', 'get', 'pods', '-o', `jsonpath=${ready}`]);
+    assert.match(pods, /^10\.244\./);
+    for (const [, address] of pods.matchAll(/^(\S+) True$/gm)) {
+      await computer.run(`netloom lab exec a -- curl -sS -m 10 -o /dev/null http://${address}:8080/`);
+    }
+  };
   /** Of the API, too. */
   const everything = async () => ({
     ...(await everythingOn(computer)),
@@ -95,6 +104,8 @@ describe('a lab on a computer of its own', { skip: noLabs }, () => {
     await computer.run(`kubectl delete node ${computer.name}`);
     const was = await everything();
     await up();
+    // Before there is any pod, or any Service but this one.
+    await computer.run('netloom lab exec a -- curl -sSk -m 10 -o /dev/null https://kubernetes.default.svc/version');
     await webRuns();
     const then = await everything();
     for (const [what, lines] of Object.entries(then)) {
@@ -129,6 +140,15 @@ describe('a lab on a computer of its own', { skip: noLabs }, () => {
     await computer.attempt(words, '', signal);
   };
 
+  test('leaves nobody who would have followed its keeper, when that was killed just before', async () => {
+    const was = await everything();
+    await up();
+    const { keeper } = JSON.parse(await computer.run('netloom lab status -o json'));
+    await computer.run(`kill -KILL ${keeper}`);
+    await down();
+    assert.deepEqual(differences(was, await everything()), []);
+  });
+
   test('is made once, however many make it at the same time', async () => {
     const all = await Promise.all(
       Array.from({ length: 4 }, () => computer.attempt(['netloom', 'lab', 'up', file, '-o', 'json'])),
@@ -162,6 +182,7 @@ describe('a lab on a computer of its own', { skip: noLabs }, () => {
     assert.ok(stderr.includes(`"${command}" brings it back`), stderr);
     await computer.run(command);
     assert.equal(await computer.run(addresses), were);
+    await everyReadyPodAnswers();
     await webRuns();
     await computer.eventually(
       () => computer.run('kubectl get pods -o jsonpath={.items[*].status.phase}'),

@@ -2,6 +2,8 @@ import { LAB_LABEL, Node, type Taint } from '../../api/core/node.ts';
 import { Pod } from '../../api/core/pod.ts';
 import { Lease } from '../../runtime/builtin.ts';
 import { type Client, isConflict } from '../../runtime/client.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { timestamp } from '../../runtime/timestamp.ts';
 import type { PlannedHost } from '../plan/lab-plan.ts';
 
 /** The Nodes that have the name of a host, but not of this lab's: each a sentence. */
@@ -32,6 +34,32 @@ export async function announceNode(client: Client, lab: string, { name, labels, 
     const version = node === undefined ? {} : { resourceVersion: node.metadata.resourceVersion };
     await client.apply(Node, { metadata: { ...metadata, ...version }, spec: { taints: [...others, ...own] } }, FORCE);
   });
+}
+
+/**
+ * Says of hosts on which nothing runs yet that nothing is known of them: what their Nodes say is of a former life, whose end
+ * nobody may have noticed, and others would believe in the pods that it had. The next word is their agents'.
+ */
+export async function forgetWords(client: Client, hosts: readonly PlannedHost[], clock: Clock): Promise<void> {
+  await Promise.all(hosts.map(({ name }) => unlessChanged(() => forgetWord(client, name, clock))));
+}
+
+async function forgetWord(client: Client, name: string, clock: Clock): Promise<void> {
+  const node = await client.get(Node, name);
+  if (node === undefined || !isReady(node)) return;
+  const { resourceVersion } = node.metadata;
+  const unheard = { status: 'Unknown', reason: 'AgentNotHeardYet', message: 'The host is only just there' };
+  const conditions = (node.status?.conditions ?? []).map((condition) =>
+    condition.type === 'Ready'
+      ? { ...condition, ...unheard, lastTransitionTime: timestamp(clock.now()) }
+      : { ...condition },
+  );
+  await client.patch(
+    Node,
+    { namespace: '', name },
+    { merge: { metadata: { resourceVersion }, status: { conditions } } },
+    'status',
+  );
 }
 
 /** Takes off a Node what the lab has put on it and does not want there any more. */

@@ -84,6 +84,25 @@ export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   }
 }
 
+/** Those whose standard output a file is: whatever they are called, and in whichever place of that name. */
+export function writersOf(file: string): number[] {
+  const log = fileOf(file);
+  if (log === undefined) return [];
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid && fileOf(`/proc/${name}/fd/1`) === log)
+    .map(Number);
+}
+
+/** Undefined when there is none, or none any more. */
+function fileOf(name: string): string | undefined {
+  try {
+    const { dev, ino } = statSync(name);
+    return `${dev} ${ino}`;
+  } catch {
+    return undefined;
+  }
+}
+
 function podsOn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).filter((uid) => /^[A-Za-z0-9-]+$/.test(uid)) : [];
 }

@@ -7,8 +7,8 @@ import type { LabDocument } from '../document/lab-document.ts';
 import { readLabDocument } from '../document/read-document.ts';
 import type { Fault } from '../document/written.ts';
 import { NO_FAULTS } from '../faults.ts';
-import { announceNode, removeTaints, withdrawNode } from '../hosts/nodes.ts';
-import { isAgentOf, RunningProcesses } from '../hosts/processes.ts';
+import { announceNode, forgetWords, removeTaints, withdrawNode } from '../hosts/nodes.ts';
+import { isAgentOf, isSupervisorOf, RunningProcesses } from '../hosts/processes.ts';
 import { LabError } from '../lab-error.ts';
 import { makeNetwork } from '../network/make-network.ts';
 import { removeNetwork, removeParts } from '../network/remove-network.ts';
@@ -134,6 +134,8 @@ async function make(
   const running = new RunningProcesses();
   const now = system.now();
   const fresh = withAgents.filter((host) => !running.inHost({ host }).some(isAgentOf(host)));
+  const lifeless = fresh.filter((host) => !running.inHost({ host }).some(isSupervisorOf(host)));
+  await forgetWords(api.client, lifeless, system);
   await startKeeper(plan.name, () => start(plan.name), system);
   return new Map(fresh.map(({ name }) => [name, now]));
 }

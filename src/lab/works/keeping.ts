@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { lockFile } from '../../linux/file-lock.ts';
 import { type Clock, sleep } from '../../runtime/clock.ts';
-import { kill } from '../hosts/processes.ts';
+import { kill, writersOf } from '../hosts/processes.ts';
 import { LabError } from '../lab-error.ts';
 import { LabPlaces } from '../state/places.ts';
 
@@ -39,15 +39,22 @@ export async function startKeeper(lab: string, start: () => void, clock: Clock):
   }
 }
 
-/** It says goodbye to its agents first, if it still can. */
+/** It says goodbye to its agents first, if it still can. Nobody is left who would follow it. */
 export async function stopKeeper(lab: string, clock: Clock): Promise<void> {
   // First of all, so that none that is just being started stays.
   rmSync(new LabPlaces(lab).kept, { force: true });
   for (let tries = 0; ; tries += 1) {
     const keeper = keeperOf(lab);
-    if (keeper === undefined) return;
+    if (keeper === undefined) break;
     if (tries === 0) kill(keeper, 'SIGTERM');
     if (tries === STOP_TRIES) kill(keeper, 'SIGKILL');
+    await sleep(clock, LOOK_AGAIN);
+  }
+  // Who stood by for one that was killed waits for a moment before he looks whether he is needed.
+  for (;;) {
+    const waiting = writersOf(new LabPlaces(lab).keeperLog);
+    if (waiting.length === 0) return;
+    for (const pid of waiting) kill(pid);
     await sleep(clock, LOOK_AGAIN);
   }
 }

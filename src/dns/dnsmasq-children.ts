@@ -32,6 +32,9 @@ export const namesOf = (children: Children): readonly { readonly kind: Kind; rea
   { kind: Deployment, name: children.workload.metadata.name },
 ];
 
+/** All that the helper does with ConfigMaps is to read hosts. */
+export const HELPER_READS = ['get', 'list', 'watch'];
+
 export function childrenOf(dnsMasq: DNSMasq, helperImage: string, placement: Placement = {}): Children {
   const { name, namespace = '' } = dnsMasq.metadata;
   const labels = labelsOf(dnsMasq);
@@ -39,10 +42,9 @@ export function childrenOf(dnsMasq: DNSMasq, helperImage: string, placement: Pla
   const role = `${account}-role`;
   return {
     account: { metadata: { name: account, namespace, labels } },
-    // All that the helper does is to read hosts.
     role: {
       metadata: { name: role, namespace, labels },
-      rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }],
+      rules: [{ apiGroups: [''], resources: ['configmaps'], verbs: HELPER_READS }],
     },
     binding: {
       metadata: { name: `${account}-rolebinding`, namespace, labels },

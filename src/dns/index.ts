@@ -6,6 +6,8 @@ import { type DNSMasqOptions, dnsMasqs } from './dnsmasq.controller.ts';
 import { ipSetNames } from './ipset-names.controller.ts';
 import { serviceNames } from './service-names.controller.ts';
 
+export { dnsRights } from './rights.ts';
+
 export type DnsOptions = Partial<DNSMasqOptions>;
 
 export const dnsControllers = ({ helperImage = 'netloom' }: DnsOptions = {}): Controller[] => [

@@ -10,6 +10,7 @@ import { netConfigs } from './netconfig.controller.ts';
 import { reservations } from './reservation.controller.ts';
 
 export { ipamAdmission } from './admission.ts';
+export { ipamRights } from './rights.ts';
 
 export interface IpamOptions {
   /** Which part of a subnet, from 0 to 1, is held when it is called nearly full. */

@@ -8,6 +8,7 @@ import { scheduler } from './scheduler.controller.ts';
 import { workloadControllers } from './workloads/index.ts';
 
 export { podsAdmission } from './admission.ts';
+export { podsRights } from './rights.ts';
 
 export interface PodsOptions {
   /** What all pods have their addresses from; every node gets a part of it. */

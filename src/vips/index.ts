@@ -6,6 +6,8 @@ import { observedAddresses } from './observer.controller.ts';
 import { addressPools, foreignPools } from './pool.controller.ts';
 import { serviceAddresses } from './service.controller.ts';
 
+export { vipsRights } from './rights.ts';
+
 export interface VipsOptions {
   /** Who gives addresses to Services; where it is MetalLB, we only take care that nobody else is given them. */
   readonly poolsOf?: 'netloom' | 'metallb';

@@ -9,11 +9,10 @@ import type { Terminal } from '../command.ts';
 import { listening } from '../listening.ts';
 import type { AddressOptions } from './address-options.ts';
 import { startControllers } from './controllers.ts';
+import { LEASE } from './controllers-lease.ts';
 import { readEndpoint } from './endpoint.ts';
 import { signalled } from './signalled.ts';
 import type { WorkloadOptions } from './workload-options.ts';
-
-const LEASE = { namespace: 'kube-system', name: 'netloom-controllers' };
 
 /** Runs until a signal ends it. */
 export async function runControllers(options: {

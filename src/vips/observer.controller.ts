@@ -1,13 +1,14 @@
+import type { Address } from '../api/address.ts';
 import { Service } from '../api/core/service.ts';
-import { AddressBlock } from '../api/netloom.io/address-block.ts';
+import { AddressBlock, type AddressHolding } from '../api/netloom.io/address-block.ts';
 import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
-import { index } from '../runtime/cache.ts';
+import { type Caches, index } from '../runtime/cache.ts';
 import { type Context, type Controller, controller } from '../runtime/controller.ts';
 import { done, type Outcome } from '../runtime/outcome.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { ingressOf, poolAnnotation, userOf } from './applicant.ts';
 import { Office } from './office.ts';
-import { nameOf } from './terms.ts';
+import { nameOf, type User } from './terms.ts';
 import { concerns, isService } from './vip.ts';
 
 /** Where MetalLB gives the addresses: what Services have goes on record, so that no host is given one. Nothing else is written. */
@@ -21,7 +22,8 @@ export const observedAddresses = ({ namespace }: { namespace: string }): Control
       watches: [
         {
           kind: AddressBlock,
-          wakes: (block) => (concerns(block) ? block.spec.holdings.flatMap(({ holder }) => serviceRef(holder)) : []),
+          wakes: (block, caches) =>
+            concerns(block) ? block.spec.holdings.flatMap((one) => concerned(one, caches)) : [],
         },
         { kind: NetConfig, wakes: (_, caches) => caches.of(Service).list().filter(isBalanced).map(refOf) },
       ],
@@ -31,12 +33,21 @@ export const observedAddresses = ({ namespace }: { namespace: string }): Control
   },
 });
 
-const serviceRef = (holder: AddressBlock['spec']['holdings'][number]['holder']): Ref[] =>
-  isService(holder) ? [{ namespace: holder.namespace ?? '', name: holder.name }] : [];
+/** The Service that has the address on record; of what a host has, those that MetalLB gave it as well: they have it when the host goes. */
+const concerned = ({ address, holder }: AddressHolding, caches: Caches): Ref[] =>
+  isService(holder)
+    ? [{ namespace: holder.namespace ?? '', name: holder.name }]
+    : caches.of(Service).by(byAddress, address).map(refOf);
 
 const isBalanced = ({ spec }: Service): boolean => spec.type === 'LoadBalancer';
 
-const byAddress = index(Service, (service) => (isBalanced(service) ? ingressOf(service).map(String) : []));
+const addressesOf = (service: Service): Address[] => (isBalanced(service) ? ingressOf(service) : []);
+
+const byAddress = index(Service, (service) => addressesOf(service).map(String));
+
+/** Who has the address is decided elsewhere; here any of those who share it will do as the holder. */
+const usersOf = (address: Address, service: Service, caches: Caches): User[] =>
+  [service, ...caches.of(Service).by(byAddress, address.toString())].map(userOf);
 
 class Observer {
   readonly #office: Office;
@@ -47,14 +58,17 @@ class Observer {
     this.#office = office;
   }
 
-  async look(service: Service, context: Context): Promise<Outcome<NonNullable<Service['status']>>> {
+  async look(known: Service, context: Context): Promise<Outcome<NonNullable<Service['status']>>> {
+    const service = await this.#newest(known, context);
+    if (service === undefined) {
+      await this.leave(refOf(known), undefined, context);
+      return done();
+    }
     const { claims } = this.#office;
     const networks = this.#office.networks(context.caches);
-    const addresses = isBalanced(service) ? ingressOf(service) : [];
     const faults: string[] = [];
-    for (const address of addresses) {
-      // Who has the address is decided elsewhere; here any of those who share it will do as the holder.
-      const users = [service, ...context.caches.of(Service).by(byAddress, address.toString())].map(userOf);
+    for (const address of addressesOf(service)) {
+      const users = usersOf(address, service, context.caches);
       faults.push(...(await claims.take({ address, pool: poolAnnotation(service) ?? '', users }, networks)));
     }
     await this.leave(refOf(service), service, context);
@@ -64,6 +78,24 @@ class Observer {
     if (text === '') this.#told.delete(key);
     else this.#told.set(key, text);
     return done();
+  }
+
+  /**
+   * The server is asked before anything is put on record: whoever knew before us that the Service is gone, or has another address, has
+   * taken the record off, and we would make it again and he take it off without end.
+   */
+  async #newest(known: Service, { caches, client }: Context): Promise<Service | undefined> {
+    const { underlay } = this.#office;
+    const networks = this.#office.networks(caches);
+    const isLacking = addressesOf(known).some((address) => {
+      const uids = new Set(usersOf(address, known, caches).map(({ uid }) => uid));
+      const holders = new Map(underlay.at(address).map(({ namespace, holder }) => [namespace, holder]));
+      return networks.namespacesAround(address).some((namespace) => {
+        const holder = holders.get(namespace);
+        return holder === undefined || (isService(holder) && !uids.has(holder.uid));
+      });
+    });
+    return isLacking ? client.get(Service, known.metadata.name, known.metadata.namespace) : known;
   }
 
   /** Gives back what is held for Services of that name and is not theirs any more. */

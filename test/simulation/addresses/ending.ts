@@ -4,20 +4,27 @@ import { AddressClaim } from '../../../src/api/netloom.io/address-claim.ts';
 import { IPSet } from '../../../src/api/network.openstack.org/ipset.ts';
 import { NetConfig } from '../../../src/api/network.openstack.org/netconfig.ts';
 import { Reservation } from '../../../src/api/network.openstack.org/reservation.ts';
+import { Event } from '../../../src/runtime/builtin.ts';
 import { Books } from './books.ts';
 import { netConfigsAround } from './facts.ts';
 import { POOLS } from './networks.ts';
+import type { Plot } from './plot.ts';
 import { Reasons } from './reasons.ts';
-import { fullnessFaults, poolFaults } from './reports.ts';
+import { foreignPoolFaults, fullnessFaults, givenPoolFaults } from './reports.ts';
 import { ServiceRules } from './service-rules.ts';
 import type { Sight } from './sight.ts';
 import { toldTo } from './told.ts';
 
 /** What is wrong when everything has become quiet, a sentence each. `sweptUp`: also what is abandoned was seen to. Everything is worked out anew here, by going through every address. */
-export function faultsInTheEnd(sight: Sight, { sweptUp = true } = {}): string[] {
+export function faultsInTheEnd(
+  sight: Sight,
+  { sweptUp = true, poolsOf = 'netloom' }: { sweptUp?: boolean; poolsOf?: Plot['poolsOf'] } = {},
+): string[] {
+  const poolFaults = poolsOf === 'netloom' ? givenPoolFaults : foreignPoolFaults;
   return [
     ...hostFaults(sight),
     ...serviceFaults(sight),
+    ...(poolsOf === 'netloom' ? givenFaults(sight) : conflictFaults(sight)),
     ...(sweptUp ? lostAddresses(sight) : []),
     ...fullnessFaults(sight),
     ...poolFaults(sight),
@@ -75,16 +82,12 @@ function hostFaults(sight: Sight): string[] {
 }
 
 function serviceFaults(sight: Sight): string[] {
-  const rules = new ServiceRules(sight);
   const books = new Books(sight);
   const faults: string[] = [];
   const netConfigs = sight.stored(NetConfig);
   for (const service of sight.stored(Service)) {
-    const { namespace = '', name, uid } = service.metadata;
-    const who = `Service ${namespace}/${name}`;
+    const who = `Service ${service.metadata.namespace}/${service.metadata.name}`;
     const told = toldTo.service(service);
-    const used = usedBy(sight, uid);
-    faults.push(...differing(`the register of ${who}`, used, told));
     for (const address of told) {
       for (const around of netConfigsAround(netConfigs, address)) {
         const holding = books.holding(`${around}/underlay`, address);
@@ -97,13 +100,49 @@ function serviceFaults(sight: Sight): string[] {
         }
       }
     }
-    faults.push(...rules.faultsOf(service, told));
   }
   return faults;
 }
 
+/** Every Service has of us what it is told, and what it may have. */
+function givenFaults(sight: Sight): string[] {
+  const rules = new ServiceRules(sight);
+  return sight.stored(Service).flatMap((service) => {
+    const { namespace, name, uid } = service.metadata;
+    const told = toldTo.service(service);
+    return [
+      ...differing(`the register of Service ${namespace}/${name}`, usedBy(sight, uid), told),
+      ...rules.faultsOf(service, told),
+    ];
+  });
+}
+
+/** Where others have given a Service what a host has, it is said. */
+function conflictFaults(sight: Sight): string[] {
+  const books = new Books(sight);
+  const netConfigs = sight.stored(NetConfig);
+  return sight.stored(Service).flatMap((service) => {
+    const { namespace, name, uid } = service.metadata;
+    const said = sight
+      .stored(Event)
+      .flatMap(({ involvedObject, reason, message = '' }) =>
+        involvedObject.uid === uid && reason === 'AddressConflict' ? message : [],
+      );
+    return toldTo.service(service).flatMap((address) => {
+      const isMet = netConfigsAround(netConfigs, address).some((around) => {
+        const holder = books.holding(`${around}/underlay`, address)?.holder;
+        return holder !== undefined && holder.kind !== Service.kind;
+      });
+      return isMet && !said.some((message) => message.includes(`"${address}"`))
+        ? [`Service ${namespace}/${name} has ${address}, which is that of a host, and nobody has said so`]
+        : [];
+    });
+  });
+}
+
 /** Whatever is held is held by somebody who says that he has it. */
 function lostAddresses(sight: Sight): string[] {
+  const books = new Books(sight);
   const holders = new Set([
     ...[...sight.stored(IPSet), ...sight.stored(AddressClaim), ...sight.stored(Service)].map(
       ({ metadata }) => metadata.uid,
@@ -119,6 +158,10 @@ function lostAddresses(sight: Sight): string[] {
     return spec.holdings.flatMap(({ address, holder, coolsUntil }) => {
       if (coolsUntil !== undefined) return [`${address} in ${namespace} has cooled down, and is not free`];
       if (!holders.has(holder.uid)) return [`${address} in ${namespace} is lost to ${holder.kind} ${holder.name}`];
+      const isTold = books.servicesAt(address).some(({ metadata }) => metadata.uid === holder.uid);
+      if (holder.kind === Service.kind && !isTold) {
+        return [`${address} in ${namespace} is held for Service ${holder.name}, which does not have it`];
+      }
       const isElsewhere =
         holder.kind === Service.kind &&
         spec.space === 'underlay' &&

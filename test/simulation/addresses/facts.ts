@@ -1,4 +1,5 @@
 import { Address, type Family } from '../../../src/api/address.ts';
+import type { IPAddressPool } from '../../../src/api/metallb.io/ip-address-pool.ts';
 import type { NetConfig } from '../../../src/api/network.openstack.org/netconfig.ts';
 import { Prefix } from '../../../src/api/prefix.ts';
 
@@ -25,3 +26,9 @@ export function addressesBetween(first: string, last: string): string[] {
     found.push(`${one}`);
   return found;
 }
+
+export const addressesOf = ({ spec }: IPAddressPool): string[] =>
+  spec.addresses.flatMap((range) => {
+    const [first = '', last = ''] = range.split('-');
+    return addressesBetween(first, last);
+  });

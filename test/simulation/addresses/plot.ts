@@ -10,6 +10,8 @@ export interface Plot {
   readonly weather: 'calm' | 'storm' | 'hurricane';
   /** How many sets of controllers believe that they are the only one. */
   readonly leaders: number;
+  /** Who gives addresses to Services; where it is MetalLB, what it gives is only kept from hosts. */
+  readonly poolsOf: 'netloom' | 'metallb';
   /** Whether there are objects from before there was a ledger. */
   readonly legacy: boolean;
   /** Whether NetConfigs are changed only, and never deleted. */
@@ -22,9 +24,10 @@ export interface Plot {
   readonly mended: boolean;
 }
 
-/** In every fourth seed clocks are wrong. */
+/** In every fourth seed clocks are wrong, and in every seventh MetalLB is there. */
 export const drawPlot = (dice: Dice, seed: number): Plot => ({
   skew: seed % 4 === 0 ? 2_000 : 0,
+  poolsOf: seed % 7 === 0 ? 'metallb' : 'netloom',
   admission: !dice.oneIn(3),
   coolDown: dice.oneIn(2) ? 0 : 20_000,
   weather: dice.weighted([

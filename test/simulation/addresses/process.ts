@@ -8,6 +8,7 @@ import type { SimulatedApi } from '../api.ts';
 import type { Faults } from '../faults.ts';
 import type { SimulatedTransport } from '../transport.ts';
 import type { World } from '../world.ts';
+import type { Plot } from './plot.ts';
 
 export interface ProcessOptions {
   readonly world: World;
@@ -16,6 +17,7 @@ export interface ProcessOptions {
   readonly coolDown: number;
   /** By how many milliseconds its clock is ahead. */
   readonly ahead: number;
+  readonly poolsOf: Plot['poolsOf'];
   readonly sabotage: Sabotage | undefined;
 }
 
@@ -30,13 +32,13 @@ export class Process {
   readonly #life: Life;
   readonly #died = Promise.withResolvers<void>();
 
-  constructor({ world: { api, clock, log }, name, faults, coolDown, ahead, sabotage }: ProcessOptions) {
+  constructor({ world: { api, clock, log }, name, faults, coolDown, ahead, poolsOf, sabotage }: ProcessOptions) {
     this.name = name;
     this.transport = api.transport(faults, name);
     this.#life = new Life(skewed(clock, { ahead }));
     this.#manager = new Manager({
       transport: sabotage?.(this.transport, api) ?? this.transport,
-      controllers: [...ipamControllers({ coolDown }), ...vipsControllers()],
+      controllers: [...ipamControllers({ coolDown }), ...vipsControllers({ poolsOf })],
       system: this.#life.system,
       log,
       fieldManager: 'netloom',

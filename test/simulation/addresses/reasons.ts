@@ -3,7 +3,7 @@ import { IPAddressPool } from '../../../src/api/metallb.io/ip-address-pool.ts';
 import type { AddressClaim } from '../../../src/api/netloom.io/address-claim.ts';
 import type { IPSet, NetworkRequest } from '../../../src/api/network.openstack.org/ipset.ts';
 import { Books } from './books.ts';
-import { addressesBetween, NEVER_GIVEN } from './facts.ts';
+import { addressesBetween, addressesOf, NEVER_GIVEN } from './facts.ts';
 import type { Sight } from './sight.ts';
 
 /** Whether what a host says about what it lacks is true. */
@@ -13,14 +13,7 @@ export class Reasons {
 
   constructor(sight: Sight) {
     this.#books = new Books(sight);
-    this.#pools = new Set(
-      sight.stored(IPAddressPool).flatMap(({ spec }) =>
-        spec.addresses.flatMap((range) => {
-          const [first = '', last = ''] = range.split('-');
-          return addressesBetween(first, last);
-        }),
-      ),
-    );
+    this.#pools = new Set(sight.stored(IPAddressPool).flatMap(addressesOf));
   }
 
   /** `told`: the addresses that it says it has. */

@@ -2,7 +2,7 @@ import { IPAddressPool } from '../../../src/api/metallb.io/ip-address-pool.ts';
 import { AddressBlock } from '../../../src/api/netloom.io/address-block.ts';
 import { NetConfig } from '../../../src/api/network.openstack.org/netconfig.ts';
 import { Books } from './books.ts';
-import { addressesBetween, familyOf, NEVER_GIVEN } from './facts.ts';
+import { addressesBetween, addressesOf, familyOf, NEVER_GIVEN } from './facts.ts';
 import type { Sight } from './sight.ts';
 
 /** Where a NetConfig tells other numbers than one gets by counting. */
@@ -26,7 +26,7 @@ export function fullnessFaults(sight: Sight): string[] {
 }
 
 /** The same of pools. */
-export function poolFaults(sight: Sight): string[] {
+export function givenPoolFaults(sight: Sight): string[] {
   const blocks = sight.stored(AddressBlock);
   const used = new Set<string>();
   const taken = new Set<string>();
@@ -74,11 +74,13 @@ export function poolFaults(sight: Sight): string[] {
   });
 }
 
-const addressesOf = ({ spec }: IPAddressPool): string[] =>
-  spec.addresses.flatMap((range) => {
-    const [first = '', last = ''] = range.split('-');
-    return addressesBetween(first, last);
-  });
+/** Where others give from the pools, we leave them alone. */
+export const foreignPoolFaults = (sight: Sight): string[] =>
+  sight
+    .stored(IPAddressPool)
+    .flatMap(({ metadata: { name, finalizers = [] }, status }) =>
+      finalizers.length > 0 || status !== undefined ? [`IPAddressPool ${name} is MetalLB's, and we wrote to it`] : [],
+    );
 
 function differing(what: string, told: object, counted: object): string[] {
   const [said, is] = [JSON.stringify(told), JSON.stringify(counted)];

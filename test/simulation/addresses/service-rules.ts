@@ -3,7 +3,7 @@ import type { Service } from '../../../src/api/core/service.ts';
 import { IPAddressPool } from '../../../src/api/metallb.io/ip-address-pool.ts';
 import { AddressBlock, type AddressSharer } from '../../../src/api/netloom.io/address-block.ts';
 import { Event } from '../../../src/runtime/builtin.ts';
-import { addressesBetween, familyOf } from './facts.ts';
+import { addressesOf, familyOf } from './facts.ts';
 import type { Sight } from './sight.ts';
 
 /** What Services may have, by going through every address of every pool. */
@@ -54,11 +54,7 @@ export class ServiceRules {
     const asked = wish(service, 'loadBalancerIPs');
     if (deletionTimestamp !== undefined || (pooled !== undefined && pooled !== name)) return [];
     if (asked === undefined && pooled === undefined && !pool.spec.autoAssign) return [];
-    const usable = pool.spec.addresses
-      .flatMap((range) => {
-        const [first = '', last = ''] = range.split('-');
-        return addressesBetween(first, last);
-      })
+    const usable = addressesOf(pool)
       .filter((address) => !(pool.spec.avoidBuggyIPs && /\.(0|255)$/.test(address)))
       .filter((address) => (asked === undefined || asked === address) && this.#mayHave(service, address));
     const { wanted, oneWillDo } = familiesOf(service);
@@ -70,7 +66,7 @@ export class ServiceRules {
     if (this.#hosts.has(address)) return false;
     const users = (this.#users.get(address) ?? []).filter(({ uid }) => uid !== service.metadata.uid);
     const key = wish(service, 'allow-shared-ip');
-    const ports = (service.spec.ports ?? []).map(({ protocol = 'TCP', port }) => `${protocol}/${port}`);
+    const ports = portsOf(service);
     const backends = service.spec.externalTrafficPolicy === 'Local' ? 'app=web' : undefined;
     return users.every(
       (user) =>
@@ -82,10 +78,13 @@ export class ServiceRules {
   }
 }
 
-const wish = ({ metadata: { annotations = {} } }: Service, key: string): string | undefined =>
+export const wish = ({ metadata: { annotations = {} } }: Service, key: string): string | undefined =>
   annotations[`metallb.io/${key}`] ?? annotations[`metallb.universe.tf/${key}`];
 
-function familiesOf({ spec }: Service): { wanted: Family[]; oneWillDo: boolean } {
+export const portsOf = ({ spec }: Service): string[] =>
+  (spec.ports ?? []).map(({ protocol = 'TCP', port }) => `${protocol}/${port}`);
+
+export function familiesOf({ spec }: Service): { wanted: Family[]; oneWillDo: boolean } {
   const oneWillDo = spec.ipFamilyPolicy === 'PreferDualStack';
   if (oneWillDo || spec.ipFamilyPolicy === 'RequireDualStack') return { wanted: [4, 6], oneWillDo };
   return { wanted: spec.ipFamilies?.[0] === 'IPv6' ? [6] : [4], oneWillDo };

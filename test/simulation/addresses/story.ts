@@ -17,6 +17,7 @@ import { type World, world } from '../world.ts';
 import { Books } from './books.ts';
 import { Dice } from './dice.ts';
 import { faultsInTheEnd } from './ending.ts';
+import { MetalLB } from './metallb.ts';
 import { NAMESPACES, POOLS } from './networks.ts';
 import { drawPast } from './past.ts';
 import { People } from './people.ts';
@@ -55,7 +56,7 @@ export async function tellStory({ seed, steps, sabotage }: StoryOptions): Promis
   // People do the same whatever the network does.
   const dice = new Dice(new SeededChance(Math.imul(seed, 0x9e3779b1)));
   const plot = drawPlot(dice, seed);
-  const admission = plot.admission ? [...ipamAdmission, ...vipsAdmission()] : [];
+  const admission = plot.admission ? [...ipamAdmission, ...vipsAdmission(plot)] : [];
   const one = world({ seed, kinds: KINDS, level: 'error', admission });
   const trace = new Trace(one.clock);
   one.api.store.onChange((change) => trace.wrote(change));
@@ -88,6 +89,7 @@ async function play({ world, dice, trace, plot, trouble, steps }: Stage): Promis
   const legacy = plot.legacy ? await drawPast(world, dice) : new Set<string>();
   const witness = new Witness({ ...plot, books: new Books(api), clock, legacy });
   api.store.onChange((change) => witness.see(change));
+  if (plot.poolsOf === 'metallb') invite(world);
   trouble.begin();
   for (let i = 0; i < steps; i += 1) {
     if (dice.oneIn(5)) trouble.strike();
@@ -102,7 +104,7 @@ async function play({ world, dice, trace, plot, trouble, steps }: Stage): Promis
   await settle(world, 200_000);
   const more = api.store.version - version;
   const restless = more === 0 ? [] : [`all is quiet, and ${more} more things were written`];
-  return [...witness.faults, ...faultsInTheEnd(api), ...restless];
+  return [...witness.faults, ...faultsInTheEnd(api, plot), ...restless];
 }
 
 /** What went wrong in a story, and what happened to those it is about; with `verbose` everything that happened. */
@@ -126,6 +128,12 @@ const NAMES = /\d+\.\d+\.\d+\.\d+|fd[0-9a-f:]+|(east|west)\/\w+/g;
 /** What befell the processes and the server. */
 const EVENTS = /^ *[\d.]+ (server|leader-\d+) +(?!writes)/;
 const MOST_LINES = 80;
+
+function invite({ api, clock }: World): void {
+  const client = new Client({ transport: api.transport(nearTheServer, 'metallb'), fieldManager: 'metallb' });
+  const metallb = new MetalLB({ client, sight: api, system: clock });
+  api.store.onChange((change) => metallb.see(change));
+}
 
 /** What is there before the controllers are. */
 async function furnish({ client, clock }: World, people: People): Promise<void> {

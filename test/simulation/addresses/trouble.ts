@@ -67,11 +67,13 @@ export class Trouble {
     this.#started += 1;
     const name = `leader-${this.#started}`;
     this.#trace.note(name, 'starts');
-    const { coolDown, skew, weather } = this.#plot;
+    const { coolDown, skew, weather, poolsOf } = this.#plot;
     const faults = this.#isOver ? quiet : weathers[weather];
     // One is behind, the next one right, the one after that ahead.
     const ahead = ((this.#started % 3) - 1) * skew;
-    this.#processes.add(new Process({ world: this.#world, name, faults, coolDown, ahead, sabotage: this.#sabotage }));
+    this.#processes.add(
+      new Process({ world: this.#world, name, faults, coolDown, ahead, poolsOf, sabotage: this.#sabotage }),
+    );
   }
 
   /** Whoever is gone is replaced after a while. */

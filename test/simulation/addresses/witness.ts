@@ -10,6 +10,7 @@ import { resourceOf } from '../writes.ts';
 import type { Books } from './books.ts';
 import { familyOf, NEVER_GIVEN, netConfigsAround } from './facts.ts';
 import { POOLS } from './networks.ts';
+import type { Plot } from './plot.ts';
 import { type Told, toldTo } from './told.ts';
 
 /**
@@ -26,6 +27,7 @@ export class Witness {
   /** UIDs of those who were told an address before there was a record of it. */
   readonly #legacy: ReadonlySet<string>;
   readonly #netConfigsStay: boolean;
+  readonly #poolsOf: Plot['poolsOf'];
   /** What is written → how often in the time that began then. */
   readonly #written = new Map<string, { since: number; times: number }>();
   /** UID, network and family → the first address that was told. */
@@ -39,6 +41,7 @@ export class Witness {
     skew: number;
     legacy: ReadonlySet<string>;
     netConfigsStay: boolean;
+    poolsOf: Plot['poolsOf'];
   }) {
     this.#books = options.books;
     this.#clock = options.clock;
@@ -46,6 +49,7 @@ export class Witness {
     this.#skew = options.skew;
     this.#legacy = options.legacy;
     this.#netConfigsStay = options.netConfigsStay;
+    this.#poolsOf = options.poolsOf;
   }
 
   see(change: StoredChange): void {
@@ -100,6 +104,8 @@ export class Witness {
         this.#fault(`${address} is taken from ${kind} ${namespace}/${name}, which says that it has it`);
     }
     if (!isOfService(old) || (now !== undefined && isOfService(now)) || !this.#netConfigsStay) return;
+    // MetalLB gives what one Service has left to the next one before we can hear of it.
+    if (this.#poolsOf === 'metallb') return;
     for (const { metadata } of this.#books.servicesAt(address)) {
       this.#fault(
         `${address} is given to hosts of ${namespace} while Service ${metadata.namespace}/${metadata.name} has it`,
@@ -119,6 +125,7 @@ export class Witness {
 
   #seeVip(address: string, old: AddressHolding | undefined, now: AddressHolding | undefined): void {
     const users = now?.sharers ?? [];
+    if (this.#poolsOf === 'metallb') this.#fault(`${address} is given to a Service by us, and that is up to MetalLB`);
     for (const [i, one] of users.entries()) {
       for (const other of users.slice(i + 1)) {
         if (!mayShare(one, other)) this.#fault(`${address} is shared by ${one.name} and ${other.name}, which cannot`);
@@ -162,7 +169,7 @@ export class Witness {
   }
 
   #seeService(before: Service | undefined, now: Service | undefined): void {
-    if (now === undefined || this.#legacy.has(now.metadata.uid)) return;
+    if (now === undefined || this.#legacy.has(now.metadata.uid) || this.#poolsOf === 'metallb') return;
     const { namespace, name, uid } = now.metadata;
     const told = toldTo.service(before?.metadata.uid === uid ? before : undefined);
     for (const address of toldTo.service(now)) {

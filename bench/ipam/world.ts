@@ -8,6 +8,7 @@ export const NETWORKS = ['CtlPlane', 'InternalApi', 'Storage', 'Tenant', 'Extern
 const NAMESPACED = '/apis/network.openstack.org/v1beta1/namespaces/default';
 export const IPSETS = `${NAMESPACED}/ipsets`;
 export const RESERVATIONS = `${NAMESPACED}/reservations`;
+export const NETCONFIGS = `${NAMESPACED}/netconfigs`;
 export const BLOCKS = '/apis/netloom.io/v1alpha1/namespaces/default/addressblocks';
 export const SERVICES = '/api/v1/namespaces/default/services';
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -46,6 +47,8 @@ const service = (name: string): JsonObject => ({
   metadata: { name },
   spec: {
     type: 'LoadBalancer',
+    // There are fewer node ports than Services here.
+    allocateLoadBalancerNodePorts: false,
     selector: { app: name },
     ports: [{ name: 'api', port: 80, targetPort: 8080 }],
   },
@@ -58,7 +61,7 @@ export async function defineKinds(load: Load): Promise<void> {
   }
 }
 
-export const createNetConfig = (load: Load) => load.ask('POST', `${NAMESPACED}/netconfigs`, netConfig);
+export const createNetConfig = (load: Load) => load.ask('POST', NETCONFIGS, netConfig);
 export const createIPSet = (load: Load, name: string) => load.ask('POST', IPSETS, ipSet(name));
 export const createService = (load: Load, name: string) => load.ask('POST', SERVICES, service(name));
 

@@ -1,5 +1,5 @@
 import { LAB_LABEL, UNDERLAY_ADDRESS } from '../api/core/node.ts';
-import { RoutedPodNetwork } from '../pods/host/routed-pod-network.ts';
+import { POD_LINKS, RoutedPodNetwork } from '../pods/host/routed-pod-network.ts';
 import { Client } from '../runtime/client.ts';
 import { type System, sleep } from '../runtime/clock.ts';
 import type { Controller, Host } from '../runtime/controller.ts';
@@ -109,7 +109,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     const { hostname, port: apiPort, protocol } = new URL(connection.server);
     const services = startServiceHost({
       ...{ informers, system, log, node: name },
-      ...{ serviceCidrs: options.serviceCidrs, podCidrs: options.podCidrs },
+      ...{ serviceCidrs: options.serviceCidrs, podCidrs: options.podCidrs, podLinks: POD_LINKS },
       hostAddresses: () => (underlayAddress === undefined ? addresses : [underlayAddress, ...addresses]),
       // The network of a lab's host is there for nothing else, and who works in it asks for names before there is a pod.
       atOnce: options.labels[LAB_LABEL] !== undefined,

@@ -70,6 +70,7 @@ describe('Services on a host', needsRoot, () => {
       hostAddresses: () => ['192.0.2.1'],
       serviceCidrs: NETWORKS,
       podCidrs: ['10.244.0.0/16'],
+      podLinks: 244,
       api: { host: '127.0.0.1', port: Number(new URL(engine.engine.url).port) },
       upstream: () => [],
     });

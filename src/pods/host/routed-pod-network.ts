@@ -19,6 +19,9 @@ import { deleteTable, isSourceCheck, putSourceCheck } from '../../linux/source-c
 import { readSysctl, writeSysctl } from '../../linux/sysctl.ts';
 import type { PodNetwork } from './pod-network.ts';
 
+/** The group of links that lead to pods: by their names, rules could not tell them from other links of ours. */
+export const POD_LINKS = 10_244;
+
 /**
  * Every pod has a veth pair to the network namespace that this process lives in, be it the machine's or that of a host
  * in a lab; nothing but routes leads to it. Nobody has to answer ARP: both ends know each other from the beginning.
@@ -43,7 +46,7 @@ export class RoutedPodNetwork implements PodNetwork {
       using inside = new Netlink();
       this.#join(host, inside, ends, descriptor);
       const alias = `pod ${pod.namespace}/${pod.name}`.slice(0, 255);
-      changeLink(host, ends.link, { alias, group: PODS, up: true });
+      changeLink(host, ends.link, { alias, group: POD_LINKS, up: true });
       equip(inside, podAddress, ends);
     };
     const namespacePath = networkNamespacePath(ends.namespace);
@@ -170,14 +173,14 @@ const STRICT = '1';
 /** No pod speaks in the name of another one, nor of a host. Answers whether that had to be seen to. */
 function checkSources(): boolean {
   if (isSourceCheck(TABLE)) return false;
-  putSourceCheck(TABLE, PODS);
+  putSourceCheck(TABLE, POD_LINKS);
   return true;
 }
 
 function markAll(host: Netlink): void {
   const ours = new Set(uidsOnMachine().map((uid) => endsOf(uid).link));
   for (const { name, index, group } of listLinks(host)) {
-    if (ours.has(name) && group !== PODS) changeLink(host, index, { group: PODS });
+    if (ours.has(name) && group !== POD_LINKS) changeLink(host, index, { group: POD_LINKS });
   }
 }
 
@@ -259,8 +262,6 @@ const families: readonly Family[] = [4, 6];
 const NAMESPACE_PREFIX = 'netloom-pod-';
 const INTERFACE = 'eth0';
 const TABLE = 'netloom-pods';
-/** The group of links that lead to pods: by their names, rules could not tell them from other links of ours. */
-const PODS = 10_244;
 const UID = /^[A-Za-z0-9][A-Za-z0-9-]{0,99}$/;
 const ETHERNET_MTU = 1500;
 /** Of a veth; the loopback interface has one more. */

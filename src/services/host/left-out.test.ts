@@ -24,7 +24,7 @@ describe('a Service that the kernel does not take', () => {
     const informers = new Informers({ client, system: clock, log });
     const proxy = new ServiceProxy({
       ...{ informers, system: clock, log, node: 'here' },
-      host: { addresses: {}, serviceCidrs: ['10.96.0.0/16'], podCidrs: ['10.244.0.0/16'] },
+      host: { addresses: {}, serviceCidrs: ['10.96.0.0/16'], podCidrs: ['10.244.0.0/16'], podLinks: 244 },
       trouble: (message) => troubles.push(message),
       nft: {
         run: (script) => takes(script).then(() => void run.push(script)),

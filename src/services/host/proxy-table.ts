@@ -103,7 +103,7 @@ export class ProxyTable {
     known.since = since;
     this.#fill(entry, 'all', known.all, all.backends, work);
     this.#fill(entry, 'local', known.local, local?.backends ?? [], work);
-    const draw = drawOf(entry, all, local);
+    const draw = drawOf(this.#host, entry, all, local);
     if (draw?.chain !== known.chain) {
       this.#leave(entry, known, work);
       if (draw !== undefined) {

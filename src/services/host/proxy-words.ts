@@ -12,6 +12,8 @@ export interface ProxyHost {
   readonly serviceCidrs: readonly string[];
   /** The addresses that pods have, on all hosts. */
   readonly podCidrs: readonly string[];
+  /** The group of the links that lead to the pods of this host. */
+  readonly podLinks: number;
   /** Where this host answers names. */
   readonly resolvers?: readonly string[];
 }
@@ -219,7 +221,12 @@ export interface Draw {
  * The chain for an entry: it depends on nothing but how many backends there are and who may be sent to which, so that entries share
  * it. Undefined where there is no backend.
  */
-export function drawOf(entry: Entry, all: Choice, local: Choice | undefined): Draw | undefined {
+export function drawOf(
+  { podLinks }: ProxyHost,
+  entry: Entry,
+  all: Choice,
+  local: Choice | undefined,
+): Draw | undefined {
   const { family, protocol, kind } = entry;
   const count = all.backends.length;
   if (count === 0) return undefined;
@@ -239,7 +246,8 @@ export function drawOf(entry: Entry, all: Choice, local: Choice | undefined): Dr
   return {
     chain: [...words, 'local', here].join('-'),
     rules: [
-      `${ip} saddr @pods${digit(family)} ${among('all', count)}`,
+      // Only of its own pods this host sees the answers too: to one that comes from another host these would go past it.
+      `iifgroup ${podLinks} ${among('all', count)}`,
       `fib saddr type local ${MARK} ${among('all', count)}`,
       // Balancers do not lead here, and whoever comes all the same finds nobody: a refusal would say that there is nobody anywhere.
       here === 0 ? 'drop' : among('local', here),

@@ -32,6 +32,8 @@ export interface ServiceHostOptions {
   /** What Services have their addresses from, and pods on all hosts theirs. */
   readonly serviceCidrs: readonly string[];
   readonly podCidrs: readonly string[];
+  /** The group of the links that lead to the pods of this host. */
+  readonly podLinks: number;
   /** Where this process reaches the API. */
   readonly api: { readonly host: string; readonly port: number };
   /** `cluster.local` unless it says otherwise. */
@@ -223,11 +225,11 @@ class RunningServiceHost implements ServiceHost {
       });
     }
     if (this.#end.signal.aborted) return;
-    const { informers, system, log, node, serviceCidrs, podCidrs, trouble } = this.#options;
+    const { informers, system, log, node, serviceCidrs, podCidrs, podLinks, trouble } = this.#options;
     const proxy = new ServiceProxy({
       ...{ informers, system, log, node },
       host: {
-        ...{ addresses: this.#addresses(), otherWays: this.#otherWays(), serviceCidrs, podCidrs },
+        ...{ addresses: this.#addresses(), otherWays: this.#otherWays(), serviceCidrs, podCidrs, podLinks },
         resolvers: this.#families().map((family) => PLACES[family]),
       },
       here: new Map([[API, here]]),

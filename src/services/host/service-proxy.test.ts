@@ -237,6 +237,29 @@ describe('the proxy of Services', needsRoot, () => {
     assert.equal(await client.asks('198.51.100.10', 80), 'answered');
   });
 
+  it('leads pods of this host everywhere, and those of other hosts to its own ones, where others would answer past it', async (t) => {
+    const told = await Told.start();
+    const { client, from } = await clientOutside(t);
+    const { namespace, address } = podBeside(t);
+    const name = client.namespace.slice(client.namespace.lastIndexOf('/') + 1);
+    ip(`-n ${name} addr add 10.244.7.7/32 dev eth0`);
+    ip(`-n ${name} route replace default via 192.0.2.129 src 10.244.7.7`);
+    ip(`route add 10.244.7.7 via ${from}`);
+    t.after(() => ip('route flush 10.244.7.7'));
+    const ports = [{ port: 80, nodePort: 30_085 }];
+    const service = serviceOf('beyond', { clusterIP: '10.96.0.42', ports, externalTrafficPolicy: 'Local' });
+    const port = await greetIn(t, namespace);
+    const slicePorts = [{ name: '', port }];
+    await told.set(service, [
+      sliceOf('beyond', [pod(1), pod(3), { addresses: [address], nodeName: 'here' }], slicePorts),
+    ]);
+    for (let i = 0; i < 8; i += 1) assert.equal(await askFrom(client.namespace, '192.0.2.1', 30_085), '10.244.7.7');
+    await told.set(service, [sliceOf('beyond', [pod(1)])]);
+    await greeter(t, '10.244.0.1');
+    assert.equal(await asks(['nsenter', `--net=${namespace}`], '192.0.2.1', 30_085), 'answered');
+    assert.equal(await client.asks('192.0.2.1', 30_085), 'silence');
+  });
+
   it('stands in for whoever comes to a ClusterIP from elsewhere, and for nobody whom it leads to its own pods', async (t) => {
     const told = await Told.start();
     const { client, from } = await clientOutside(t);
@@ -414,6 +437,8 @@ describe('the proxy of Services', needsRoot, () => {
   });
 });
 
+const POD_LINKS = 244;
+
 /** A table, and what the kernel was told through it. */
 class Told {
   /** Hosts that do not answer. */
@@ -425,6 +450,7 @@ class Told {
     addresses: { IPv4: '192.0.2.1', IPv6: 'fd00:2::1' },
     serviceCidrs: ['10.96.0.0/16', 'fd00:96::/112'],
     podCidrs: ['10.244.0.0/16', 'fd00:244::/64'],
+    podLinks: POD_LINKS,
     resolvers: ['127.0.0.53', 'fd4e:4c00:78:76::1'],
   });
 
@@ -551,7 +577,11 @@ function podBeside(t: TestContext): { namespace: string; address: string } {
   const name = namespace.slice(namespace.lastIndexOf('/') + 1);
   const address = '10.244.0.99';
   cable('nlpod', name);
-  for (const words of ['link set nlpod up', 'addr add 169.254.1.1/32 dev nlpod', `route add ${address} dev nlpod`])
+  for (const words of [
+    `link set nlpod up group ${POD_LINKS}`,
+    'addr add 169.254.1.1/32 dev nlpod',
+    `route add ${address} dev nlpod`,
+  ])
     ip(words);
   for (const words of [
     `addr add ${address}/32 dev eth0`,

@@ -16,7 +16,7 @@ test('a table that somebody else sweeps away is written anew, also when he does 
   const informers = new Informers({ client, system: clock, log });
   const proxy = new ServiceProxy({
     ...{ informers, system: clock, log, node: 'here' },
-    host: { addresses: {}, serviceCidrs: ['10.96.0.0/16'], podCidrs: ['10.244.0.0/16'] },
+    host: { addresses: {}, serviceCidrs: ['10.96.0.0/16'], podCidrs: ['10.244.0.0/16'], podLinks: 244 },
     trouble: (message) => troubles.push(message),
     nft: {
       run: async (script) => {

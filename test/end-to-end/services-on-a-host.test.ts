@@ -8,7 +8,7 @@ import { Service } from '../../src/api/core/service.ts';
 import { type Endpoint, EndpointSlice, SERVICE_NAME } from '../../src/api/discovery.k8s.io/endpoint-slice.ts';
 import { Prefix } from '../../src/api/prefix.ts';
 import { USUAL_RANGES } from '../../src/engine/services/ranges.ts';
-import { RoutedPodNetwork } from '../../src/pods/host/routed-pod-network.ts';
+import { POD_LINKS, RoutedPodNetwork } from '../../src/pods/host/routed-pod-network.ts';
 import { Client } from '../../src/runtime/client.ts';
 import { Informers } from '../../src/runtime/informers.ts';
 import { silentLog } from '../../src/runtime/log.ts';
@@ -70,7 +70,7 @@ describe('Services on a host', needsRoot, () => {
       hostAddresses: () => ['192.0.2.1'],
       serviceCidrs: NETWORKS,
       podCidrs: ['10.244.0.0/16'],
-      podLinks: 244,
+      podLinks: POD_LINKS,
       api: { host: '127.0.0.1', port: Number(new URL(engine.engine.url).port) },
       upstream: () => [],
     });

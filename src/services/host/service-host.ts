@@ -12,6 +12,7 @@ import { backoff } from '../../runtime/backoff.ts';
 import { type System, sleep } from '../../runtime/clock.ts';
 import type { Informers } from '../../runtime/informers.ts';
 import { asError, type Log } from '../../runtime/log.ts';
+import { addressesHere } from './addresses-here.ts';
 import { ApiRelay } from './api-relay.ts';
 import { PATIENCE } from './host-names.ts';
 import { hostNameServers } from './name-servers.ts';
@@ -187,10 +188,10 @@ class RunningServiceHost implements ServiceHost {
   }
 
   #makePlace(): void {
-    const { serviceCidrs, hostAddresses } = this.#options;
+    const { serviceCidrs } = this.#options;
     makePlace({
       serviceCidrs: serviceCidrs.flatMap((text) => Prefix.parse(text) ?? []),
-      hostAddresses: hostAddresses().flatMap((text) => Address.parse(text) ?? []),
+      hostAddresses: this.#addressesHere(),
     });
   }
 
@@ -252,9 +253,13 @@ class RunningServiceHost implements ServiceHost {
     );
   }
 
+  #addressesHere(): Address[] {
+    return addressesHere(this.#options.hostAddresses().flatMap((text) => Address.parse(text) ?? []));
+  }
+
   /** What connections are sent on as that come from outside. Alone, a host can do with its own place. */
   #addresses(): { IPv4: string; IPv6: string } {
-    const known = this.#options.hostAddresses().flatMap((text) => Address.parse(text) ?? []);
+    const known = this.#addressesHere();
     const of = (family: 4 | 6) =>
       known.find((address) => address.family === family && !isLoopback(address))?.toString();
     return { IPv4: of(4) ?? PLACES.IPv4, IPv6: of(6) ?? PLACES.IPv6 };

@@ -37,7 +37,8 @@ const ipOf = (text: string): 'ip' | 'ip6' => (text.includes(':') ? 'ip6' : 'ip')
  * Whatever can be decided by the first packet of a connection is in chains of the kind `nat`, which see no other: what only passes
  * through this host pays for one rule a packet, the one in `forwarded`. It is for packets that the kernel counts to no connection,
  * late or repeated ones of a pod, say: with the pod's own address instead of the Service's on them, the client would
- * answer with a reset, and the pod take that for the end of a connection in good health.
+ * answer with a reset, and the pod take that for the end of a connection in good health. What passes between others is left alone:
+ * their answers may take another way, so that the kernel here counts none of it, also of what a bridge passes on.
  */
 export const begin = (host: ProxyHost): string => `table inet ${TABLE}
 delete table inet ${TABLE}
@@ -96,6 +97,7 @@ ${leaving(host, 'IPv4')}${leaving(host, 'IPv6')}  }
   chain forwarded {
     type filter hook forward priority -5; policy accept;
     ct state != invalid accept
+    iifgroup != ${host.podLinks} oifgroup != ${host.podLinks} accept
     ip saddr @pods4 drop
     ip6 saddr @pods6 drop
   }

@@ -290,6 +290,23 @@ describe('the proxy of Services', needsRoot, () => {
     assert.deepEqual(seen, ['198.51.100.12']);
   });
 
+  it('lets everything pass between pods of other hosts and whom they talk to: their answers may take another way', async (t) => {
+    const told = await Told.start();
+    const { client } = await clientOutside(t);
+    const { namespace, address } = podBeside(t);
+    ip('link set nlpod group default');
+    const status = { loadBalancer: { ingress: [{ ip: '198.51.100.13' }] } };
+    const service = serviceOf('passing', { clusterIP: '10.96.0.43', externalTrafficPolicy: 'Local' }, status);
+    await told.set(service, [sliceOf('passing', [{ addresses: [address], nodeName: 'here' }])]);
+    const seen = await strayPackets(t, {
+      client: client.namespace,
+      pod: namespace,
+      from: address,
+      to: '198.51.100.13',
+    });
+    assert.ok(seen.includes(address), String(seen));
+  });
+
   it('leaves to this host what it has on its loopback, also where a port of hosts leads nowhere', async (t) => {
     const told = await Told.start();
     const server = createServer((socket) => socket.end('my own'));

@@ -93,6 +93,13 @@ test('a read-only root is that, and volumes in it are not', needsRoot, async (t)
   assert.deepEqual(readOnly, { root: 'no', etc: 'no', tmp: 'no', data: 'yes' });
 });
 
+test('whoever a container runs as, it may write where everybody may', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const attempts = { tmp: 'touch /tmp/here', 'var/tmp': 'touch /var/tmp/here', lock: 'touch /run/lock/here' };
+  const { stdout } = await host.run(tries({ ...attempts, etc: 'touch /etc/here' }), { user: 1000, group: 1000 });
+  assert.deepEqual(answers(stdout), { tmp: 'yes', 'var/tmp': 'yes', lock: 'yes', etc: 'no' });
+});
+
 test('a container cannot change the kernel or the host, though it is root', needsRoot, async (t) => {
   const host = await TestHost.start(t);
   const perl = (call: string): string => `perl -e 'exit(syscall(${call}) == -1)'`;

@@ -115,6 +115,9 @@ const KERNEL_FLAGS = mountFlags.noSuid | mountFlags.noDevices | mountFlags.noPro
 const FILE = 0o100000;
 const CHARACTER_DEVICE = 0o020000;
 
+/** Rights that a new folder does not get from mkdir(2): two bits that it takes no notice of, and what our umask takes away. */
+const NOT_BY_MKDIR = 0o6022;
+
 /** A veil is the same for all containers of a host, and takes a few hundred calls: they are written once. */
 const veilCalls = new WeakMap<Veil, CallList>();
 
@@ -133,7 +136,7 @@ function layVeil(veil: Veil): CallList {
     if (entry.user !== 0 || entry.group !== 0) {
       calls.add('fchownat', [CURRENT, entry.path, entry.user, entry.group, 0], { doing });
     }
-    if ((entry.mode & 0o6000) !== 0) calls.add('fchmodat', [CURRENT, entry.path, entry.mode], { doing });
+    if ((entry.mode & NOT_BY_MKDIR) !== 0) calls.add('fchmodat', [CURRENT, entry.path, entry.mode], { doing });
     if (entry.empty) calls.add('setxattr', [entry.path, 'trusted.overlay.opaque', 'y', 1, 0], { doing });
   }
   veilCalls.set(veil, calls);

@@ -290,6 +290,11 @@ test('a volume is mounted inside the root, whatever the paths and links of the r
     const mounts: Mount[] = [{ source: data, target, kind: 'bind', readOnly: false }];
     await assert.rejects(host.run('true', { mounts }), /nothing can be mounted at/, target);
   }
+  const overFile: Mount[] = [{ source: data, target: '/etc/passwd', kind: 'bind', readOnly: false }];
+  await assert.rejects(
+    host.run('true', { mounts: overFile }),
+    /\/etc\/passwd: a directory cannot be mounted over a file/,
+  );
 });
 
 test('a volume may take the place of /dev, and hides nothing that is concealed', needsRoot, async (t) => {

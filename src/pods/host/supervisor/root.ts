@@ -265,7 +265,8 @@ function placeVolume(calls: CallList, root: Answer, mount: Mount, tree: Answer):
     leaf: isFile ? 'file' : 'directory',
     refuse,
   });
-  moveTree(calls, tree, place, refuse);
+  // What mount(2) calls ENOTDIR is EINVAL here, and nothing else that can be wrong with the two is.
+  moveTree(calls, tree, place, (code) => refuse(code === 'EINVAL' ? 'ENOTDIR' : code));
 }
 
 /** As other runtimes do where there is none; also in a root that is read-only from then on, and in a volume. */

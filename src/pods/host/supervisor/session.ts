@@ -23,12 +23,11 @@ export async function openSession(socket: Socket, opening: Opening): Promise<Ses
   });
   // Not everybody waits for it.
   ended.catch(() => {});
+  // Many messages may still come after the pause that one of them has caused: nobody is to wait for each.
+  for (const stream of [stdout, stderr]) stream?.on('drain', () => socket.resume());
   frames.receive((type, payload) => {
     const stream = { [frame.stdout]: stdout, [frame.stderr]: stderr }[type];
-    if (stream?.write(payload) === false) {
-      socket.pause();
-      stream.once('drain', () => socket.resume());
-    }
+    if (stream?.write(payload) === false) socket.pause();
     if (type === frame.ended) exitCode = payload.readInt32BE();
   });
   return {

@@ -85,6 +85,21 @@ test('the end of the input of a terminal is the key that ends it', needsRoot, as
   assert.deepEqual(await session.ended, { exitCode: 0 });
 });
 
+test('a program that lets go of its terminal before it ends is not hung up on', needsRoot, async (t) => {
+  const host = await TestHost.start(t);
+  const script = 'echo said; exec <&- >&- 2>&-; sleep 0.3; exit 7';
+  const container = await host.start(ASLEEP);
+  const session = await host.runtime.exec({
+    containerId: container.id,
+    command: ['sh', '-c', script],
+    stdin: true,
+    tty: true,
+  });
+  assert.equal(await text(session.stdout), 'said\r\n');
+  assert.deepEqual(await session.ended, { exitCode: 7 });
+  assert.equal((await host.run(script, { tty: true })).exitCode, 7);
+});
+
 test('what takes too long is ended with all that it has started', needsRoot, async (t) => {
   const host = await TestHost.start(t);
   const container = await host.start(ASLEEP);

@@ -84,8 +84,13 @@ function terminalFor({ stdin, user, take, terminals }: StdioOptions & { readonly
     theirs: [slave, slave, slave],
     input,
     resize,
-    closeTheirs: () => closeSync(slave),
-    end: (...until) => endAll(input, outputs, ...until),
+    // Kept until it has ended: a program that closes its own before is hung up on as soon as nobody else has the terminal, and
+    // many do, such as cat, just before they exit.
+    closeTheirs: () => {},
+    end: (...until) => {
+      closeSync(slave);
+      return endAll(input, outputs, ...until);
+    },
   };
 }
 

@@ -112,6 +112,8 @@ describe('examples/web in a lab of two hosts', needsRoot, () => {
     const answer = (): Promise<string> => onHost(alpha, 'python3', '-c', script).catch(String);
     assert.match(await eventually(answer, (text) => text.startsWith('haproxy'), 100_000), /Hello from/);
     await ok(`delete -f ${BALANCER}`);
+    // As soon as it is asked to, not when it has used up the time that it is given.
+    await ok('wait --for=delete pod -l app=balancer --timeout=20s');
   });
 
   test('while all pods are replaced, no request fails', async () => {

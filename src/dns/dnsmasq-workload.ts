@@ -61,8 +61,11 @@ export function workloadOf(dnsMasq: DNSMasq, helperImage: string, placement: Pla
               name: 'dnsmasq-dns',
               ...dnsmasq,
               env: [POD_IP],
-              // What refuses its options, or cannot listen, does so at once.
-              command: keptRunning(DNSMASQ, { givesUpWhen: '[ $lived -lt 2 ]' }),
+              // What refuses its options, or cannot listen, does so at once, and of its own accord: who is killed refuses nothing.
+              command: keptRunning(DNSMASQ, {
+                givesUpWhen: '[ $lived -lt 2 ] && [ $end -le 128 ]',
+                pause: '$((lived < 2))',
+              }),
               ports: [
                 { name: 'dns', containerPort: DNS_PORT, protocol: 'UDP' },
                 { name: 'dns-tcp', containerPort: DNS_PORT, protocol: 'TCP' },
@@ -128,7 +131,7 @@ const helper = (namespace: string, selector: string, image: string): Container =
       `--folder=${HOSTS_FOLDER}`,
     ],
     // Once there are hosts, they are answered for, whatever becomes of it.
-    { givesUpWhen: `[ ! -e ${completeFile(HOSTS_FOLDER)} ]`, pause: 1 },
+    { givesUpWhen: `[ ! -e ${completeFile(HOSTS_FOLDER)} ]`, pause: '1' },
   ),
   volumeMounts: [HOSTS_MOUNT],
   securityContext: UNPRIVILEGED,

@@ -4,15 +4,15 @@
  *
  * @param program what runs, word by word
  * @param givesUpWhen a condition of the shell under which the container ends with its program, so that its pod says why;
- *   `$lived` are the seconds for which the program ran
- * @param pause seconds until it is started again
+ *   `$lived` are the seconds for which the program ran, `$end` is what it ended with
+ * @param pause seconds until it is started again, which the shell may reckon
  */
 export const keptRunning = (
   program: readonly string[],
-  { givesUpWhen, pause = 0 }: { readonly givesUpWhen: string; readonly pause?: number },
+  { givesUpWhen, pause }: { readonly givesUpWhen: string; readonly pause: string },
 ): string[] => ['sh', '-c', script(givesUpWhen, pause).replaceAll('$', '$$$$'), 'sh', ...program];
 
-const script = (givesUpWhen: string, pause: number): string => `trap 'kill $child; wait $child; exit' TERM
+const script = (givesUpWhen: string, pause: string): string => `trap 'kill $child; wait $child; exit' TERM
 while :; do
   began=$(date +%s)
   "$@" & child=$!

@@ -47,4 +47,13 @@ describe('the folders that dnsmasq looks into', () => {
     const hosts = new HostsFolder(folder);
     assert.deepEqual([hosts.files, texts()], [['one'], [TEXT]]);
   });
+
+  it('do not show again what an earlier run was about to remove when it was killed', () => {
+    new HostsFolder(folder).show(new Map([['one', TEXT]]));
+    for (const part of hostsFolders(folder)) rmSync(join(part, 'one'), { force: true });
+    const hosts = new HostsFolder(folder);
+    assert.deepEqual([hosts.files, texts()], [[], []]);
+    hosts.show(new Map([['one', TEXT]]));
+    assert.deepEqual(texts(), [TEXT]);
+  });
 });

@@ -27,19 +27,20 @@ export class HostsFolder {
   readonly #written = new Map<string, string>();
   #rereads: number;
 
-  /** What an earlier run has left is taken over. */
+  /** What an earlier run has left is taken over, as far as dnsmasq has seen it. */
   constructor(folder: string) {
     this.#folder = folder;
     for (const inside of [CONTENT, REREAD, ...PARTS]) {
       mkdirSync(this.#path(inside), { recursive: true });
       rmSync(this.#path(inside, FRESH), { force: true });
     }
-    for (const file of readdirSync(this.#path(CONTENT))) {
-      this.#written.set(file, readFileSync(this.#path(CONTENT, file), 'utf8'));
-    }
     const links = new Set(PARTS.flatMap((part) => readdirSync(this.#path(part))));
+    for (const file of readdirSync(this.#path(CONTENT))) {
+      // Without a link it was about to go, or to come with others: shown alone, it would say what is no longer so, or not yet.
+      if (links.has(file)) this.#written.set(file, readFileSync(this.#path(CONTENT, file), 'utf8'));
+      else rmSync(this.#path(CONTENT, file));
+    }
     for (const file of links) if (!this.#written.has(file)) rmSync(this.#link(file));
-    for (const file of this.#written.keys()) if (!links.has(file)) symlinkSync(targetOf(file), this.#link(file));
     const last = statSync(this.#path(REREAD, SERVERS), { throwIfNoEntry: false });
     this.#rereads = Math.floor((last?.mtimeMs ?? 0) / 1000);
     if (last === undefined) this.#reread();

@@ -113,6 +113,8 @@ const DNSMASQ = [
   '--no-hosts',
   `--resolv-file=${rereadFile(HOSTS_FOLDER)}`,
   '--clear-on-reload',
+  // A host that is made known here would be answered as others answered for it before, for as long as they said that this holds.
+  '--max-cache-ttl=1',
   '--domain-needed',
   '--bogus-priv',
 ];

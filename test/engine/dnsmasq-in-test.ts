@@ -14,12 +14,12 @@ import { expanded } from '../../src/pods/host/env/expansion.ts';
 /** A real dnsmasq, told what its pod would tell it, but for the address and the folder. */
 export class DnsmasqInTest {
   readonly folder: string;
-  readonly #port: number;
+  readonly port: number;
   #process: ChildProcess | undefined;
 
   private constructor(folder: string, port: number) {
     this.folder = folder;
-    this.#port = port;
+    this.port = port;
   }
 
   /** The folder is there; dnsmasq itself is started later. */
@@ -53,7 +53,7 @@ export class DnsmasqInTest {
   #commandOf(container: Partial<Container> = {}): { program: string; words: string[]; env: NodeJS.ProcessEnv } {
     const here = (text: string): string =>
       expanded(text, (name) => (name === 'POD_IP' ? '127.0.0.1' : undefined))
-        .replaceAll('--port=5353', `--port=${this.#port}`)
+        .replaceAll('--port=5353', `--port=${this.port}`)
         .replaceAll('/etc/dnsmasq.d/hosts', this.folder);
     const [program = '', ...words] = (container.command ?? []).map(here);
     const env = (container.env ?? []).map(({ name, value = '' }) => [name, here(value)]);
@@ -82,7 +82,7 @@ export class DnsmasqInTest {
 
   async #asked(ask: (resolver: Resolver) => Promise<string[]>): Promise<string> {
     const resolver = new Resolver({ timeout: 2_000, tries: 1 });
-    resolver.setServers([`127.0.0.1:${this.#port}`]);
+    resolver.setServers([`127.0.0.1:${this.port}`]);
     try {
       return (await ask(resolver)).sort().join(' ');
     } catch (error) {

@@ -77,6 +77,23 @@ describe('options of a DNSMasq, as a real dnsmasq takes them', () => {
     await becomes(() => dnsmasq.answer('nobody.default.svc'), 'ENOTFOUND');
   });
 
+  test('make it ask others, whose answer for a host is forgotten when there is another one here', async () => {
+    const upstream = await DnsmasqInTest.prepare();
+    new HostsFolder(upstream.folder).complete();
+    try {
+      const spec = { replicas: 1, dnsDataLabelSelectorValue: 'dnsdata' };
+      const away: DNSMasqOption = { key: 'host-record', values: ['moved.example.com', '192.0.2.7'] };
+      assert.equal(upstream.start({ ...spec, options: [away, { key: 'local-ttl', values: ['300'] }] }), '');
+      await becomes(() => upstream.answer('moved.example.com'), '192.0.2.7');
+      assert.equal(start({ key: 'server', values: [`127.0.0.1#${upstream.port}`] }), '');
+      await becomes(() => dnsmasq.answer('moved.example.com'), '192.0.2.7');
+      new HostsFolder(dnsmasq.folder).show(new Map([['one', '10.0.0.1 moved.example.com\n']]));
+      await becomes(() => dnsmasq.answer('moved.example.com'), '10.0.0.1');
+    } finally {
+      await upstream.stop();
+    }
+  });
+
   test('are those of before when something kills it, and it is back at once, however soon after the last time', async () => {
     assert.equal(start({ key: 'host-record', values: ['extra.example.com', '192.0.2.7'] }), '');
     for (let time = 0; time < 3; time += 1) {

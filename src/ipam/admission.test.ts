@@ -299,6 +299,17 @@ describe('an IPSet', () => {
       assert.equal(await asked(IPSet, { operation: 'UPDATE', object: changed, oldObject: waiting }), '');
     });
 
+    it('is refused what it has itself on another network', async () => {
+      await lab.netConfig(network(), network({ name: 'Tenant', subnets: [subnet({ cidr: '172.18.0.0/16' })] }));
+      const reservations = [{ network: 'Tenant', subnet: 'subnet1', address: '172.18.0.10' }];
+      const tenant = { name: 'Tenant', subnetName: 'subnet1' };
+      const oldObject: IPSet = { ...ipSet([tenant]), status: { reservations } };
+      assert.equal(
+        await asked(IPSet, { operation: 'UPDATE', object: ipSet([tenant, taken]), oldObject }),
+        `${invalid}spec.networks[1].fixedIP: Invalid value: "172.18.0.10": the IPSet has the address on network Tenant subnet subnet1: an address is given only once`,
+      );
+    });
+
     it('inherits from the Reservation of its name, and from no other', async () => {
       const spec = { ipSetRef: {}, reservation: {} };
       const metadata = { name: 'edpm-compute-0', namespace: NAMESPACE };

@@ -49,7 +49,9 @@ export async function allot(allocator: Allocator, applicants: readonly Applicant
     return { ...plan({ ...applicant, networks, holdings, former, isAnothers }), holdings };
   });
   const questions = applicants
-    .flatMap((applicant, i) => (plans[i]?.entries ?? []).flatMap((entry) => questionsOf(applicant, entry)))
+    .flatMap((applicant, i) =>
+      certainFirst((plans[i]?.entries ?? []).flatMap((entry) => questionsOf(applicant, entry))),
+    )
     .sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : Number(ageOf(a) > ageOf(b))));
   const answers = new Map(await ask(allocator, questions));
   // A wish that cannot be met is no more than a request for any address.
@@ -74,6 +76,12 @@ function questionsOf(applicant: Applicant, entry: PlanEntry): Question[] {
   if (goal.is === 'held' || goal.is === 'impossible') return [];
   return [{ applicant, entry, ...wantedOf(goal) }];
 }
+
+/** Where networks overlap, who asks for any address must not be given the one that he asks for by number. */
+const certainFirst = (questions: readonly Question[]): Question[] => [
+  ...questions.filter(({ address }) => address !== undefined),
+  ...questions.filter(({ address }) => address === undefined),
+];
 
 const wantedOf = (goal: { subnet: Subnet; address?: Address }): Wanted =>
   goal.address === undefined ? { subnet: goal.subnet } : { subnet: goal.subnet, address: goal.address };

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Family } from '../api/address.ts';
+import { Address, type Family } from '../api/address.ts';
 import type { Admission, LiveReader } from '../api/admission.ts';
 import { ipSetFaults, requestsIn } from '../api/network.openstack.org/ipset.faults.ts';
 import { IPSet, type NetworkRequest } from '../api/network.openstack.org/ipset.ts';
@@ -53,7 +53,11 @@ async function takenFaults(ipSet: IPSet, old: IPSet | undefined, live: LiveReade
     networks.map(async (request, i): Promise<FieldError[]> => {
       const { fixedIP } = request;
       if (fixedIP === undefined || before.has(request)) return [];
-      return heldAddressFaults(fixedIP, applicant, `spec.networks[${i}].fixedIP`, live);
+      const field = `spec.networks[${i}].fixedIP`;
+      const own = old?.status?.reservations?.find(({ address }) => address === Address.parse(fixedIP)?.toString());
+      if (own === undefined) return heldAddressFaults(fixedIP, applicant, field, live);
+      const detail = `the IPSet has the address on network ${own.network} subnet ${own.subnet}: an address is given only once`;
+      return [fault(field, fixedIP, detail)];
     }),
   );
   return faults.flat();

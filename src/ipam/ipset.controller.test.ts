@@ -214,6 +214,21 @@ describe('an IPSet', () => {
     await lab.stop();
   });
 
+  it('has an address on each of two networks that overlap, and not the one twice that it asks for by number', async () => {
+    const lab = await running(network(), network({ name: 'Tenant', subnets: [subnet({ cidr: '172.18.0.0/16' })] }));
+    await lab.ipSet('a', any, { name: 'Tenant', subnetName: 'subnet1', fixedIP: '172.18.0.10' });
+    assert.equal(lab.state('a'), '172.18.0.11, 172.18.0.10');
+    const said = Object.values(lab.reservation('a')?.spec.reservation ?? {});
+    assert.deepEqual(
+      said.map((entry) => [entry.network, entry.address]),
+      [
+        ['Storage', '172.18.0.11'],
+        ['Tenant', '172.18.0.10'],
+      ],
+    );
+    await lab.stop();
+  });
+
   it('gives back what it does not ask for any more, also when the rest of that network is not to be had', async () => {
     const both = network({ subnets: [subnet({ allocationRanges: [] }), subnet6] });
     const lab = await running(both);

@@ -37,6 +37,7 @@ const netConfig: NetConfig = {
           subnet({ name: 'subnet6', cidr: 'fd00::/64', allocationRanges: [{ start: 'fd00::1', end: 'fd00::9' }] }),
         ],
       }),
+      network({ name: 'Tenant', subnets: [subnet({ cidr: '172.18.0.0/16' })] }),
     ],
   },
 };
@@ -66,6 +67,8 @@ const reservation = (uid: string, entries: Record<string, string>, subnetName = 
 });
 const any: NetworkRequest = { name: 'Storage', subnetName: 'subnet1' };
 const six: NetworkRequest = { name: 'storage', subnetName: 'SUBNET6' };
+/** On a network that overlaps the other one. */
+const tenant: NetworkRequest = { name: 'Tenant', subnetName: 'subnet1' };
 
 const words = (goal: Goal): string => {
   if (goal.is === 'impossible') return goal.why;
@@ -193,6 +196,22 @@ describe('the plan for an IPSet', () => {
       goals: ['network missing is not in NetConfig netconfig'],
       surplus: ['172.19.0.5'],
     });
+  });
+
+  it('gives no address to two requests where networks overlap: what it has comes before what it asks for', () => {
+    const fixedIP = '172.18.0.20';
+    const onlyOnce =
+      '172.18.0.20 is given only once, and here it is for network Storage subnet subnet1, not for network Tenant subnet subnet1 as well';
+    assert.deepEqual(planned(ipSet({ ...any, fixedIP }, { ...tenant, fixedIP })).goals, [
+      'fixed 172.18.0.20',
+      onlyOnce,
+    ]);
+    assert.deepEqual(planned(ipSet({ ...tenant, fixedIP }, any), { holdings: [holding(fixedIP)] }).goals, [
+      onlyOnce,
+      'held 172.18.0.20',
+    ]);
+    const former = [holding(fixedIP)];
+    assert.deepEqual(planned(ipSet(any, { ...tenant, fixedIP }), { former }).goals, ['any', 'fixed 172.18.0.20']);
   });
 
   it('never uses an address for two requests, nor gives back one that it uses', () => {

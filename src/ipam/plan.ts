@@ -66,7 +66,7 @@ export function plan({ requests, networks, ...known }: Situation): Plan {
       !kept.has(address.toString()) && !undecided.some((request) => sameName(request.name, network)),
   );
   const overrules = rights.some((right) => right.by === 'vain' && !matched.includes(right));
-  return { entries, surplus, overrules };
+  return { entries: onceEach(entries), surplus, overrules };
 }
 
 /** An address that the applicant has a right to. */
@@ -147,6 +147,31 @@ const AS_GOAL = {
   wished: 'wished',
   former: 'wished',
 } as const satisfies Record<Right['by'], Goal['is']>;
+
+/** Networks may overlap: of several requests that come to the same address only the one with the strongest reason has it. */
+function onceEach(entries: readonly PlanEntry[]): PlanEntry[] {
+  const first = new Map<string, PlanEntry>();
+  for (const reason of REASONS) {
+    for (const entry of entries) {
+      if (entry.goal.is !== reason) continue;
+      const address = entry.goal.address.toString();
+      if (!first.has(address)) first.set(address, entry);
+    }
+  }
+  return entries.map((entry): PlanEntry => {
+    const { request, goal } = entry;
+    if (goal.is === 'any' || goal.is === 'impossible') return entry;
+    const other = first.get(goal.address.toString());
+    if (other === undefined || other === entry) return entry;
+    if (goal.is === 'wished') return { request, goal: { is: 'any', subnet: goal.subnet } };
+    const { name, subnetName } = other.request;
+    const why = `${goal.address} is given only once, and here it is for network ${name} subnet ${subnetName}, not for network ${request.name} subnet ${request.subnetName} as well`;
+    return { request, goal: { is: 'impossible', why } };
+  });
+}
+
+/** Why somebody shall have a certain address, the strongest reason first. */
+const REASONS = ['held', 'promised', 'fixed', 'wished'] as const;
 
 /** A wish must not overrule what is asked for, nor the NetConfig. What cools down is wished for only where anybody may get it. */
 function grants({ by, address }: Right, { fixedIP }: NetworkRequest, subnet: Subnet): boolean {

@@ -205,6 +205,14 @@ const ipSets: Record<string, [JsonObject[], ...string[]]> = {
   ],
   'fixed-ip': [[internalApi({ fixedIP: '172.17.0.500' })], notIp(`${N}.fixedIP`, '172.17.0.500')],
   'fixed-ip-outside': [[internalApi({ fixedIP: '172.18.0.5' })], outside(`${N}.fixedIP`, '172.18.0.5')],
+  'fixed-ip-twice': [
+    [internalApi({ fixedIP: '172.17.0.5' }), onStorage({ fixedIP: '172.17.0.5' })],
+    bad(
+      'spec.networks[1].fixedIP',
+      '172.17.0.5',
+      `address 172.17.0.5 is already asked for at ${N}.fixedIP: an address is given only once`,
+    ),
+  ],
   'fixed-ip-family': [
     [internalApi({ fixedIP: 'fd00::5' })],
     mixed(`${N}.fixedIP`, 'fd00::5'),

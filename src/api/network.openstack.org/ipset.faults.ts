@@ -51,12 +51,24 @@ function repetitionFaults(requests: readonly NetworkRequest[]): FieldError[] {
   return faults;
 }
 
+/** Networks may overlap, but an address is given once. */
 function fixedAddressFaults(requests: readonly NetworkRequest[]): FieldError[] {
-  return requests.flatMap(({ fixedIP }, i) =>
-    fixedIP === undefined || Address.parse(fixedIP) !== undefined
-      ? []
-      : [invalid(`spec.networks[${i}].fixedIP`, fixedIP, `"${fixedIP}" ${addressFault(fixedIP)}`)],
-  );
+  /** Address → where it was first asked for. */
+  const asked = new Map<string, string>();
+  return requests.flatMap(({ fixedIP }, i) => {
+    if (fixedIP === undefined) return [];
+    const at = `spec.networks[${i}].fixedIP`;
+    const address = Address.parse(fixedIP)?.toString();
+    if (address === undefined) return [invalid(at, fixedIP, `"${fixedIP}" ${addressFault(fixedIP)}`)];
+    const first = asked.get(address);
+    if (first !== undefined) {
+      return [
+        invalid(at, fixedIP, `address ${address} is already asked for at ${first}: an address is given only once`),
+      ];
+    }
+    asked.set(address, at);
+    return [];
+  });
 }
 
 /** Networks may only be added: an address that somebody uses must not change under them. */

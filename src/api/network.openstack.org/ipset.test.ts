@@ -60,6 +60,14 @@ test('a fixed address must be an address', () => {
   );
 });
 
+test('an address is asked for once, however it is written', () => {
+  const first = { name: 'Storage', subnetName: 'subnet6', fixedIP: 'fd00::5' };
+  assert.equal(
+    refusal(ipSet([storage, first, { ...first, name: 'Tenant', fixedIP: 'FD00:0::5' }])),
+    'spec.networks[2].fixedIP: Invalid value: "FD00:0::5": address fd00::5 is already asked for at spec.networks[1].fixedIP: an address is given only once',
+  );
+});
+
 test('networks may be added', () => {
   assert.equal(refusal(ipSet([storage, ctlplane]), ipSet([ctlplane])), '');
 });

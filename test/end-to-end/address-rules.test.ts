@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/api/json.ts';
 import { EngineWithKubectl } from './engine-with-kubectl.ts';
 
 /**
- * Every rule about networks and requests for addresses, with the text that a person reads who breaks it. kubectl is
+ * Every rule about networks, requests for addresses and name servers, with the text that a person reads who breaks it. kubectl is
  * given all wrong objects of a table at once: it tells of each on a line of its own.
  */
 
@@ -290,6 +290,18 @@ describe('kubectl tells, in the words of the rule,', () => {
       refused.trimEnd().split('\n'),
       Object.entries(ipSets).map(([name, [, ...faults]]) => told('creating', 'IPSet', name, faults)),
     );
+  });
+
+  test('that a DNSMasq is placed by a Topology of its own namespace, and writes down which names are local', async () => {
+    const space = await kubectl.namespace('names');
+    const placed = (name: string, namespace: string) => object('DNSMasq', name, { topologyRef: { name, namespace } });
+    const refusal = (name: string) =>
+      `The DNSMasq "${name}" is invalid: spec.topologyRef.namespace: Invalid value: "openstack": a Topology of another namespace cannot be used: leave it out or write names\n`;
+    assert.equal(await space.refused('create -f -', placed('far', 'openstack')), refusal('far'));
+    await space.ok('create -f -', [placed('near', 'names'), placed('nearby', '')]);
+    const options = await space.ok('get dnsmasq near -o jsonpath={.spec.options}');
+    assert.deepEqual(JSON.parse(options), [{ key: 'local', values: ['/names.svc/'] }]);
+    assert.equal(await space.refused('replace -f -', placed('near', 'openstack')), refusal('near'));
   });
 
   test('what must not change of a NetConfig while there are IPSets, with everything else that is wrong', async () => {

@@ -38,6 +38,13 @@ export function drawNetworks(dice: Dice): NetConfigNetwork[] {
         allocationRanges: [range('fd00::fffe', `fd00::1:${(1 + dice.below(5)).toString(16)}`)],
       },
     ),
+    // Overlaps the first one, and has the same router.
+    network('Wide', {
+      name: 'subnet1',
+      cidr: '172.18.0.0/16',
+      gateway: '172.18.0.11',
+      allocationRanges: [range('172.18.0.9', '172.18.0.14')],
+    }),
     network(
       'InternalApi',
       { name: 'subnet1', cidr: '172.17.0.0/24', allocationRanges: [range('172.17.0.80', '172.17.0.85')] },

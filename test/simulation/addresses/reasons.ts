@@ -64,6 +64,11 @@ export class Reasons {
     return `${address} is ${holder === undefined ? 'free' : `that of ${holder.kind} ${holder.name}`}`;
   }
 
+  isOnRecord(namespace: string, [address = '']: readonly string[]): string | undefined {
+    const holding = this.#books.holding(`${namespace}/underlay`, address);
+    return holding === undefined ? `${address} is free` : undefined;
+  }
+
   isExcluded(namespace: string, [address = '']: readonly string[]): string | undefined {
     const isIt = this.#subnets(namespace)?.some(({ excludeAddresses = [] }) => excludeAddresses.includes(address));
     return isIt === true ? undefined : `${address} is not excluded`;
@@ -91,5 +96,6 @@ const REASONS: readonly Reason[] = [
     fault: (reasons, ...where) => reasons.isFull(...where),
   },
   { pattern: /(\S+) already reserved by (\S+) ([^;\s]+);/g, fault: (reasons, ...where) => reasons.isHeld(...where) },
+  { pattern: /(\S+) is given only once/g, fault: (reasons, ...where) => reasons.isOnRecord(...where) },
   { pattern: /FixedIP (\S+) is in ExcludeAddresses/g, fault: (reasons, ...where) => reasons.isExcluded(...where) },
 ];

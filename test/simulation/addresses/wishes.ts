@@ -12,6 +12,7 @@ export function drawIPSet(dice: Dice): IPSet['spec'] {
     networks.push({ name: 'InternalApi', subnetName: 'subnet1', ...certain(dice, '172.17.0.', 80, 7) });
   }
   if (dice.oneIn(4)) networks.push({ name: 'internalapi', subnetName: 'subnet6' });
+  if (dice.oneIn(4)) networks.push({ name: 'Wide', subnetName: 'subnet1', ...certain(dice, '172.18.0.', 8, 8) });
   return { immutable: dice.oneIn(4), networks };
 }
 

@@ -48,6 +48,8 @@ export class HostedPods {
   constructor(options: PodsOptions) {
     this.#options = options;
     const part = { name: 'pods', reason: 'PodsNotRunning', isFatal: true };
+    // True until it is not: a supervisor that hangs neither takes us in nor turns us away.
+    options.troubles.set(part.name, { ...part, message: 'the supervisor of this host has not answered yet' });
     this.started = keepTrying(part, () => this.#start(), options);
   }
 

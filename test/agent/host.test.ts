@@ -120,12 +120,22 @@ describe('a machine with an agent', { skip: process.getuid?.() === 0 ? false : '
     await machine.eventually(() => machine.run('nft', ['list', 'tables']), isThere);
   });
 
-  test('says on its node when its supervisor does not answer, and when it does again', async () => {
+  test('says on its node when its supervisor does not answer, also to an agent that begins, and when it does again', async () => {
     process.kill(machine.supervisor, 'SIGSTOP');
     try {
       await machine.eventually(ready, (status) => status === 'False');
       const reason = await field(`node ${machine.name}`, '.status.conditions[?(@.type=="Ready")].reason');
       assert.equal(reason, 'SupervisorNotAnswering');
+      await machine.end('agent', 'SIGKILL');
+      await machine.startAgent();
+      await machine.eventually(
+        () => field(`node ${machine.name}`, '.status.conditions[?(@.type=="Ready")].reason'),
+        (now) => now !== reason,
+      );
+      assert.equal(await ready(), 'False');
+      // It does not hang with its supervisor.
+      await machine.end('agent', 'SIGTERM');
+      await machine.startAgent();
     } finally {
       process.kill(machine.supervisor, 'SIGCONT');
     }

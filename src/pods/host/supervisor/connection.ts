@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import type { Clock } from '../../../runtime/clock.ts';
 import { type ContainerState, StartError } from '../runtime.ts';
 import {
   type Calls,
@@ -31,9 +32,11 @@ export class Control {
     frames.receive((_, payload) => this.#receive(JSON.parse(payload.toString()) as FromSupervisor));
   }
 
-  static async open(socket: Socket): Promise<Control> {
+  /** @param within milliseconds: the kernel accepts connections also for a supervisor that hangs */
+  static async open(socket: Socket, { clock, within }: { clock: Clock; within: number }): Promise<Control> {
     const frames = new Frames(socket);
-    const opened = await open(frames, { open: 'control', protocol: PROTOCOL });
+    const giveUp = clock.timer(within, () => socket.destroy());
+    const opened = await open(frames, { open: 'control', protocol: PROTOCOL }).finally(giveUp);
     if (!('protocol' in opened)) throw new Error('what answers is no supervisor');
     return new Control(frames, opened);
   }

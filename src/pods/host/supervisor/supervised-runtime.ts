@@ -198,7 +198,8 @@ export class SupervisedRuntime implements ContainerRuntime {
     let started = false;
     for (;;) {
       try {
-        return await Control.open(await dial(file));
+        const within = Math.max(0, deadline - system.uptime());
+        return await Control.open(await dial(file), { clock: system, within });
       } catch (error) {
         if (system.uptime() > deadline) {
           const why = `see ${path.join(runDirectory, 'supervisor.log')}`;

@@ -130,6 +130,27 @@ describe('the scheduler', () => {
     await lab.stop();
   });
 
+  it('looks again at those that gave way to a pod which is gone before it is there', async () => {
+    const lab = new Lab();
+    lab.start({ faults: { delay: [50, 50] } });
+    lab.host('a', { allocatable: { cpu: '1', memory: '1Gi', pods: '10' } });
+    await lab.settle(5_000);
+    await lab.pod('before', asks('800m'));
+    await lab.settle();
+    await lab.pod('first', { ...asks('800m'), priority: 10 });
+    await lab.pod('second', asks('800m'));
+    await lab.settle();
+    await lab.world.client.delete(Pod, { namespace: NAMESPACE, name: 'before' });
+    while (lab.pods().length > 2) await lab.settle(1);
+    // The place is for the first one, and its binding on its way.
+    await lab.settle(20);
+    assert.equal(lab.find('first').spec.nodeName, undefined);
+    await lab.world.client.delete(Pod, { namespace: NAMESPACE, name: 'first' });
+    await lab.settle();
+    assert.equal(lab.place('second'), 'a');
+    await lab.stop();
+  });
+
   it('of two schedulers one places a pod', async () => {
     const lab = await labOf('a', 'b');
     lab.start();

@@ -62,9 +62,12 @@ function follow({ informers }: Host, waiting: Waiting): Cluster {
   });
   informers.of(Pod).onChange((change) => {
     const { before, now } = change;
-    if (now === undefined) cluster.removePod(keyOfObject(before));
+    const key = keyOfObject(now ?? before);
+    const held = cluster.placeOf(key);
+    if (now === undefined) cluster.removePod(key);
     else cluster.setPod(now);
-    if (occupies(before) && !occupies(now)) waiting.wake('space');
+    // Also a place that was only meant for it.
+    if (held !== undefined && held !== cluster.placeOf(key)) waiting.wake('space', 'company');
     if (companyOf(change.before) !== companyOf(change.now)) waiting.wake('company');
   });
   return cluster;
@@ -142,6 +145,7 @@ class Round {
       await this.#context.client.act(Pod, refOf(pod), 'binding', body);
     } catch (error) {
       this.#cluster.forget(pod);
+      this.#waiting.wake('space', 'company');
       // Gone, or somebody else was faster: the server will tell what is so.
       return isMissing(error) || isConflict(error) ? done() : failed(asError(error));
     }

@@ -63,6 +63,11 @@ export class Cluster {
     this.#enter(key, tenant(pod, nodeName));
   }
 
+  /** The node on which a pod takes room; undefined for none. */
+  placeOf(key: string): string | undefined {
+    return this.#tenants.get(key)?.nodeName;
+  }
+
   isAssumed(pod: Pod): boolean {
     return this.#assumed.get(keyOfObject(pod)) === pod.metadata.uid;
   }

@@ -15,10 +15,10 @@ export class Waiting {
     this.#obstacles.delete(keyOf(ref));
   }
 
-  /** Something of this sort has changed. */
-  wake(obstacle: Obstacle): void {
+  /** Something of one of these sorts has changed. */
+  wake(...changed: readonly Obstacle[]): void {
     for (const [key, obstacles] of this.#obstacles) {
-      if (!obstacles.has(obstacle)) continue;
+      if (!changed.some((obstacle) => obstacles.has(obstacle))) continue;
       this.#obstacles.delete(key);
       this.#woken.push(refOfKey(key));
     }

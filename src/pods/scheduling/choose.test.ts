@@ -245,6 +245,12 @@ describe('company of pods', () => {
     assert.deepEqual(allowed(nodes, near(app('none')), [db]), []);
   });
 
+  it('is nowhere that lacks the label, also where others have it without a value', () => {
+    const roles = [node('a', { labels: { worker: '' } }), node('b', { labels: { worker: '' } }), node('c')];
+    assert.deepEqual(allowed(roles, near(app('db', { topologyKey: 'worker' })), [db]), ['a', 'b']);
+    assert.deepEqual(allowed(roles, far(app('db', { topologyKey: 'worker' })), [db]), ['c']);
+  });
+
   it('need not be there for the first of those that want to be together', () => {
     const first = { ...near(app('web', { topologyKey: 'zone' })), labels: { app: 'web' } };
     assert.deepEqual(allowed(nodes, first), ['a', 'b', 'c']);

@@ -23,7 +23,10 @@ export function companyRules(pod: Pod, cluster: Cluster): (node: Node) => string
   const avoided = unwanted.map((term) => places(pod, term, cluster));
 
   return ({ metadata: { labels = {} } }) => {
-    const isIn = ({ topologyKey, values }: Places): boolean => values.has(labels[topologyKey] ?? '');
+    const isIn = ({ topologyKey, values }: Places): boolean => {
+      const value = labels[topologyKey];
+      return value !== undefined && values.has(value);
+    };
     const fits = company.every((place) => (isFirst ? labels[place.topologyKey] !== undefined : isIn(place)));
     if (!fits) return NO_COMPANY;
     if (avoided.some(isIn)) return UNWANTED_COMPANY;
@@ -43,10 +46,10 @@ export function companyWishes(pod: Pod, cluster: Cluster): (node: Node) => numbe
     crowds: crowds(pod, podAffinityTerm, cluster),
   }));
   return ({ metadata: { labels = {} } }) =>
-    wishes.reduce(
-      (sum, { worth, topologyKey, crowds }) => sum + worth * (crowds.get(labels[topologyKey] ?? '') ?? 0),
-      0,
-    );
+    wishes.reduce((sum, { worth, topologyKey, crowds }) => {
+      const value = labels[topologyKey];
+      return value === undefined ? sum : sum + worth * (crowds.get(value) ?? 0);
+    }, 0);
 }
 
 const meant = (pod: Pod, term: PodAffinityTerm, cluster: Cluster): Peers =>

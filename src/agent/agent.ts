@@ -8,6 +8,7 @@ import { HttpTransport } from '../runtime/http-transport.ts';
 import { Informers } from '../runtime/informers.ts';
 import type { Connection } from '../runtime/kubeconfig.ts';
 import type { Log } from '../runtime/log.ts';
+import { Unreachable } from '../runtime/transport.ts';
 import { startServiceHost } from '../services/host/service-host.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { readMachine } from './host-facts.ts';
@@ -56,6 +57,8 @@ export interface Agent {
 
 /** For so long the first word about the host waits for what runs its pods and leads to Services. */
 const START_PATIENCE = 10_000;
+/** What is under way at the end may come to its own; an API or a supervisor that does not answer is not waited for longer. */
+const STOP_PATIENCE = 3_000;
 /** A beat that is not answered within this time is taken for lost. */
 const BEAT = { connect: 3_000, answer: 3_000, putOff: 0 };
 
@@ -64,16 +67,20 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const { name, connection, addresses, underlayAddress, system, log, stateDirectory } = options;
   const stops: (() => unknown)[] = [];
   const ended = new AbortController();
+  const cut = new AbortController();
   const stop = async () => {
     ended.abort();
+    const giveUp = system.timer(STOP_PATIENCE, () =>
+      cut.abort(new Unreachable('no answer came before the agent ended')),
+    );
     for (const end of stops.splice(0).reverse()) await end();
+    giveUp();
   };
   try {
     const files = new IdentityFiles(stateDirectory);
     const troubles = new Troubles();
     const transport = new HttpTransport({ connection, system, userAgent: 'netloom-agent' });
     const beats = new HttpTransport({ connection, system, userAgent: 'netloom-agent', limits: BEAT });
-    const cut = new AbortController();
     stops.push(() => {
       cut.abort();
       transport.close();
@@ -128,6 +135,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       authority: connection.ca ?? '',
       serving: () => certificates.serving,
       signal: ended.signal,
+      giveUp: cut.signal,
     });
     stops.push(() => pods.stop());
 

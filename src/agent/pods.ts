@@ -33,6 +33,8 @@ export interface PodsOptions extends Trying {
   readonly authority: string;
   /** What is shown to the API server; undefined as long as there is none. */
   readonly serving: () => KeyPair | undefined;
+  /** Aborted when nothing that is under way is waited for any more. */
+  readonly giveUp: AbortSignal;
 }
 
 /** Runs the pods of this host, and serves their logs and consoles to the API server. */
@@ -75,6 +77,7 @@ export class HostedPods {
     const { informers, addresses, services, troubles, signal } = this.#options;
     const runtime = await SupervisedRuntime.connect({ runDirectory, stateDirectory, cgroup, hidden, system, log });
     if (signal.aborted) return runtime.close();
+    this.#options.giveUp.addEventListener('abort', () => void runtime.close());
     const nodes = informers.of(Node);
     const rangeOf = (node: Node | undefined): string | undefined => node?.spec.podCIDR;
     const podHost = new PodHost({

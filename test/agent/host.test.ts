@@ -142,6 +142,28 @@ describe('a machine with an agent', { skip: process.getuid?.() === 0 ? false : '
     await machine.eventually(ready, (status) => status === 'True');
   });
 
+  test('ends when it is asked to, also while neither its supervisor nor the API answers', async () => {
+    const silent = [machine.supervisor, machine.up?.child.pid ?? 0];
+    const give = (signal: NodeJS.Signals) => silent.map((pid) => process.kill(pid, signal));
+    process.kill(machine.supervisor, 'SIGSTOP');
+    try {
+      await machine.kubectl('apply -f -', pod('begun', 'exec sleep 1000'));
+      await machine.eventually(
+        () => field('pod begun', '.status.conditions[*].type'),
+        (conditions) => conditions.includes('ContainersReady'),
+      );
+      give('SIGSTOP');
+      const tooLate = setTimeout(() => machine.agent?.child.kill('SIGKILL'), 15_000);
+      await machine.end('agent', 'SIGTERM');
+      clearTimeout(tooLate);
+    } finally {
+      give('SIGCONT');
+    }
+    assert.equal(machine.agent?.child.exitCode, 0);
+    await machine.startAgent();
+    await machine.kubectl('wait pod/begun --for=condition=Ready --timeout=60s');
+  });
+
   test('is as before when its agent is removed, and what is of another host there stays', async () => {
     await machine.end('agent', 'SIGTERM');
     const others = new RoutedPodNetwork();

@@ -42,22 +42,28 @@ const heldBy = (name: string, version: string): AddressBlock => ({
   },
 });
 
-const applicant = (name: string, of: string): Applicant => ({
+const applicant = (name: string, of: string, fixedIP?: string): Applicant => ({
   holder: holderOf(name),
   ref: { namespace: NAMESPACE, name },
   created: '2026-01-01T00:00:00Z',
-  requests: [{ name: of, subnetName: 'subnet1' }],
+  requests: [{ name: of, subnetName: 'subnet1', ...(fixedIP === undefined ? {} : { fixedIP }) }],
   promises: { areOwn: false, entries: [] },
   told: { areOwn: false, entries: [] },
 });
 
-test('who is put on record by somebody else, while another one of the pass is being recorded, asks again', async () => {
+/** A ledger whose writes take half a second, in which somebody called former has the only address of the small network. */
+function slowly() {
   const { clock, clientWith } = world({ kinds: [AddressBlock], level: 'error' });
   const ledger = new Ledger({ client: clientWith({ delay: [500, 500] }), clock });
   const space = ledger.space(NAMESPACE, UNDERLAY);
   for (const pool of networks.pools) space.addPool(pool);
   space.observe(heldBy('former', '1'));
   const allocator = { ledger, space, networks, waiting: new Waiting(), isOutdated: () => false, isThere: () => true };
+  return { clock, space, allocator };
+}
+
+test('who is put on record by somebody else, while another one of the pass is being recorded, asks again', async () => {
+  const { clock, space, allocator } = slowly();
   const allotting = allot(allocator, [applicant('a', 'Storage'), applicant('b', 'Tenant')]);
   await clock.advance(200);
   space.observe(heldBy('a', '2'));
@@ -65,4 +71,19 @@ test('who is put on record by somebody else, while another one of the pass is be
   assert.deepEqual([a?.reserved, a?.mayAskAgain], [[], true]);
   const [again] = await clock.run(allot(allocator, [applicant('a', 'Storage')]));
   assert.deepEqual([again?.reserved.map(({ address }) => `${address}`), again?.mayAskAgain], [['172.18.0.10'], false]);
+});
+
+test('who is told who has an address asks again when that is another one before the pass is over', async () => {
+  const { clock, space, allocator } = slowly();
+  const asking = applicant('a', 'Storage', '172.18.0.10');
+  const allotting = allot(allocator, [asking, applicant('b', 'Tenant')]);
+  await clock.advance(200);
+  space.observe(heldBy('other', '2'));
+  const [a] = await clock.run(allotting);
+  assert.deepEqual([a?.problems.map((text) => /by IPSet (\w+)/.exec(text)?.[1]), a?.mayAskAgain], [['former'], true]);
+  const [again] = await clock.run(allot(allocator, [asking]));
+  assert.deepEqual(
+    [again?.problems.map((text) => /by IPSet (\w+)/.exec(text)?.[1]), again?.mayAskAgain],
+    [['other'], false],
+  );
 });

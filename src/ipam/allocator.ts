@@ -24,7 +24,7 @@ export interface Allotment {
   readonly surplus: readonly Holding[];
   /** It lacks something that its status says it has, or has something else than was promised: perhaps we have not heard of it yet. */
   readonly isDoubtful: boolean;
-  /** Something that it lacks has become free in the meantime. */
+  /** Something that it lacks has become free in the meantime, or is somebody else's by now. */
   readonly mayAskAgain: boolean;
 }
 
@@ -139,6 +139,7 @@ function allotment(
   const problems: string[] = [];
   const lacking: Wanted[] = [];
   let error: Error | undefined;
+  let isPast = false;
   for (const entry of entries) {
     const { request, goal } = entry;
     const outcome = answers.get(entry);
@@ -156,6 +157,7 @@ function allotment(
         undecided.push(request);
       } else {
         lacking.push(wantedOf(goal.is === 'wished' ? { subnet: goal.subnet } : goal));
+        isPast ||= outcome.is === 'taken' && isAnotherNow(outcome.by, space);
       }
     }
   }
@@ -163,12 +165,13 @@ function allotment(
   if (isThere(applicant)) waiting.set(applicant, lacking);
   const present = new Set([applicant.holder.uid]);
   // Whoever becomes free while we are not yet in the queue does not wake us, nor does a range that grows, nor an address of our own that we
-  // had not heard of.
+  // had not heard of, nor that another one has it now than the one whom we name.
   const isNews = (holding: Holding): boolean =>
     !holdings.includes(holding) && !reserved.some(({ address }) => address.equals(holding.address));
   const mayAskAgain =
     lacking.length > 0 &&
     (isOutdated() ||
+      isPast ||
       space.heldBy(applicant.holder.uid).some(isNews) ||
       lacking.some((wanted) => couldServe(space, wanted) && waiting.ahead(applicant, wanted, present) === undefined));
   const isDoubtful =
@@ -180,5 +183,13 @@ function allotment(
     );
   return { reserved, undecided, problems, error, surplus, isDoubtful, mayAskAgain };
 }
+
+/** Whether it is on record by now that the address is in the way for another reason than it was. */
+function isAnotherNow({ address, holder, coolsUntil }: Taken['by'], space: Space): boolean {
+  const now = space.holdingAt(address);
+  return now !== undefined && (now.holder.uid !== holder.uid || now.coolsUntil !== coolsUntil);
+}
+
+type Taken = Extract<Outcome, { is: 'taken' }>;
 
 const NOTHING: Planned = { entries: [], surplus: [], overrules: false, holdings: [] };

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Service } from '../api/core/service.ts';
 import { IPAddressPool } from '../api/metallb.io/ip-address-pool.ts';
+import { NetConfig } from '../api/network.openstack.org/netconfig.ts';
 import { vipsAdmission } from './index.ts';
-import { Lab } from './lab.fixture.ts';
+import { Lab, NAMESPACE } from './lab.fixture.ts';
 
 /** A capability that leaves giving to MetalLB, and a network that contains its addresses. */
 async function observing(): Promise<Lab> {
@@ -48,6 +49,18 @@ describe('where MetalLB gives the addresses', () => {
     await lab.service('a', { ingress: ['172.17.0.80'] });
     await lab.stop();
     await lab.delete('a');
+    await lab.start({}, { poolsOf: 'metallb' });
+    assert.deepEqual(lab.held(), []);
+    await lab.stop();
+  });
+
+  it('nobody inherits the record of a Service in a network that went while nobody looked', async () => {
+    const lab = await observing();
+    await lab.service('a', { ingress: ['172.17.0.80'] });
+    await lab.stop();
+    await lab.delete('a');
+    await lab.service('b', { ingress: ['172.17.0.80'] });
+    await lab.world.client.delete(NetConfig, { namespace: NAMESPACE, name: 'netconfig' });
     await lab.start({}, { poolsOf: 'metallb' });
     assert.deepEqual(lab.held(), []);
     await lab.stop();

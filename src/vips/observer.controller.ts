@@ -118,8 +118,13 @@ class Observer {
           .of(Service)
           .by(byAddress, address.toString())
           .filter((other) => other.metadata.uid !== uid);
-        if (heir === undefined) await claims.release(held);
-        else await claims.take({ address, pool: poolAnnotation(heir) ?? '', users: [userOf(heir)] }, networks);
+        if (heir === undefined) {
+          await claims.release(held);
+          continue;
+        }
+        await claims.take({ address, pool: poolAnnotation(heir) ?? '', users: [userOf(heir)] }, networks);
+        // Where no network is any more, nobody inherits.
+        await this.#office.releaseElsewhere(address, held, caches);
       }
     }
   }

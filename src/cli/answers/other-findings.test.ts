@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Service } from '../../api/core/service.ts';
+import type { AddressBlock } from '../../api/netloom.io/address-block.ts';
 import type { IPSet } from '../../api/network.openstack.org/ipset.ts';
 import { before, block, ipSet, netConfig, pool, readyIpSet, reservation, service, subnet } from './answers.fixture.ts';
 import type { Finding } from './finding.ts';
 import { blockFindings, netConfigFindings, reservationFindings } from './other-findings.ts';
 import { rangesOf } from './place.ts';
-import { isServed, requestedBy, type ServiceFacts, serviceFindings } from './service-findings.ts';
+import { isServed, serviceFindings } from './service-findings.ts';
+import { requestedBy, type ServiceFacts } from './service-request-findings.ts';
 
 const told = (findings: readonly Finding[]) => findings.map(({ severity, says }) => `${severity}: ${says}`);
 
@@ -74,6 +77,7 @@ const services = (facts: Partial<ServiceFacts>) =>
       service: service(),
       pools: [pool('vips', ['172.17.0.80/31'])],
       blocks: [],
+      namespaceLabels: {},
       warning: undefined,
       ...facts,
     }),
@@ -122,6 +126,118 @@ test('a Service without an address says which pool or address is the reason', ()
     'problem: pool vips, which it asks for, is full',
   ]);
   assert.deepEqual(services({ warning: 'Failed to allocate IP' }), ['problem: Failed to allocate IP']);
+});
+
+/** Addresses that Services share, under a key and each on a port of its own. */
+const sharedBlock = (text: string, ports: Readonly<Record<string, string>>): AddressBlock => {
+  const plain = block({ [text]: 'a' }, 'vips');
+  const sharers = Object.entries(ports).map(([name, port]) => ({
+    kind: 'Service',
+    namespace: 'openstack',
+    name,
+    uid: `uid-${name}`,
+    ports: [port],
+    sharingKey: 'api',
+  }));
+  const [first] = sharers;
+  assert.ok(first);
+  const holding = { address: text, holder: first, network: 'vips', subnet: '', since: before(9), sharers };
+  return { ...plain, spec: { ...plain.spec, holdings: [holding] } };
+};
+
+test('of those who share an address, only those are in the way of a Service with whom it cannot share', () => {
+  const blocks = [sharedBlock('172.17.0.80', { glance: 'TCP/9292', nova: 'TCP/8774' })];
+  const asking = (key: string, spec: Partial<Service['spec']>): ServiceFacts => {
+    const wishes = { 'metallb.io/loadBalancerIPs': '172.17.0.80', 'metallb.io/allow-shared-ip': key };
+    const it = service(wishes);
+    const pools = [pool('vips', ['172.17.0.80/31'])];
+    return {
+      service: { ...it, spec: { ...it.spec, ...spec } },
+      pools,
+      blocks,
+      namespaceLabels: {},
+      warning: undefined,
+    };
+  };
+  const says = (facts: ServiceFacts) => serviceFindings(facts).map(({ says, remedies }) => [says, remedies[1]]);
+  assert.deepEqual(says(asking('api', { ports: [{ port: 8774 }] })), [
+    ['172.17.0.80 is held by Service nova of namespace openstack', 'give Service keystone other ports than TCP/8774'],
+  ]);
+  assert.deepEqual(says(asking('other', { ports: [{ port: 80 }] })), [
+    [
+      '172.17.0.80 is held by these together: openstack/glance, openstack/nova',
+      'give all these Services the same metallb.io/allow-shared-ip, if their ports differ',
+    ],
+  ]);
+  const local = asking('api', { ports: [{ port: 80 }], externalTrafficPolicy: 'Local', selector: { app: 'web' } });
+  assert.equal(
+    says(local)[0]?.[1],
+    'give all these Services externalTrafficPolicy Cluster, or Local and the same selector',
+  );
+});
+
+test('a Service that asks for what nobody can give is told to ask for something else, whoever has the address', () => {
+  const blocks = [block({ '172.17.0.80': 'a', '172.17.0.81': 'b' }, 'vips')];
+  const pools = [
+    pool('vips', ['172.17.0.80/31', 'fd17::80/127']),
+    pool('others', ['172.18.0.0/31'], { avoidBuggyIPs: true }),
+  ];
+  const asking = (addresses: string, annotations = {}, spec: Partial<Service['spec']> = {}) => {
+    const it = service({ 'metallb.io/loadBalancerIPs': addresses, ...annotations });
+    return services({ service: { ...it, spec: { ...it.spec, ...spec } }, pools, blocks });
+  };
+  assert.deepEqual(asking('172.17.0.80', {}, { loadBalancerIP: '172.17.0.80' }), [
+    'problem: service can not have both metallb.io/loadBalancerIPs and svc.Spec.LoadBalancerIP',
+  ]);
+  assert.deepEqual(asking('172.17.0.80,172.17.0.81'), [
+    'problem: ["172.17.0.80" "172.17.0.81"] has the same family, a Service has one IPv4 and one IPv6 address at most',
+  ]);
+  assert.deepEqual(asking('172.17.0.80', {}, { clusterIPs: ['fd96::1'] }), [
+    'problem: it asks for 172.17.0.80, and is a Service of IPv6',
+  ]);
+  assert.deepEqual(asking('172.17.0.80', { 'metallb.io/address-pool': 'others' }), [
+    'problem: it asks for pool others, and for 172.17.0.80, which is of pool vips',
+  ]);
+  assert.deepEqual(asking('172.18.0.1, fd17::80', {}, { ipFamilyPolicy: 'PreferDualStack' }), [
+    'problem: it asks for 172.18.0.1 of pool others and for fd17::80 of pool vips, and all addresses of a Service are from one pool',
+  ]);
+  assert.deepEqual(asking('172.18.0.0'), [
+    'problem: it asks for 172.18.0.0, which pool others never gives, as it has avoidBuggyIPs',
+  ]);
+});
+
+test('a Service is told when the pools are for others, or have no address of its family', () => {
+  const closed = pool('closed', ['172.17.0.80/31'], { serviceAllocation: { namespaces: ['elsewhere'] } });
+  const isForOthers =
+    'problem: pool closed is for other Services: its spec.serviceAllocation selects other namespaces or other labels';
+  const naming = service({ 'metallb.io/address-pool': 'closed' });
+  assert.deepEqual(services({ service: naming, pools: [closed] }), [isForOthers]);
+  const asking = service({ 'metallb.io/loadBalancerIPs': '172.17.0.80' });
+  assert.deepEqual(services({ service: asking, pools: [closed] }), [isForOthers]);
+  const selecting = pool('closed', ['172.17.0.80/31'], {
+    serviceAllocation: { namespaceSelectors: [{ matchLabels: { team: 'a' } }] },
+  });
+  assert.deepEqual(services({ service: naming, pools: [selecting] }), [isForOthers]);
+  const unseen = { service: naming, pools: [selecting], namespaceLabels: undefined, warning: 'not compatible' };
+  assert.deepEqual(services(unseen), ['problem: not compatible']);
+  const manual = pool('manual', ['172.17.0.80/31'], { autoAssign: false });
+  assert.deepEqual(services({ pools: [closed, manual] }), [
+    'problem: no pool gives it an address unasked: they have autoAssign: false, are for other Services, or go',
+  ]);
+  const half = { ...pool('half', ['172.17.0.82/31', 'fd17::/120']), status: { availableIPv4: 0, availableIPv6: 9 } };
+  assert.deepEqual(services({ service: service({ 'metallb.io/address-pool': 'half' }), pools: [half] }), [
+    'problem: pool half, which it asks for, has not enough of IPv4',
+  ]);
+  assert.deepEqual(services({ pools: [half, manual] }), [
+    'problem: every pool that gives it an address unasked is full: half',
+  ]);
+});
+
+test('an annotation that is there and empty asks for nothing', () => {
+  const empty = { 'metallb.io/address-pool': '', 'metallb.universe.tf/address-pool': 'nope' };
+  assert.deepEqual(services({ service: service(empty), warning: 'no available IPs' }), ['problem: no available IPs']);
+  const it = service({ 'metallb.io/loadBalancerIPs': '' });
+  assert.deepEqual(requestedBy({ ...it, spec: { ...it.spec, loadBalancerIP: '10.0.0.1' } }), ['10.0.0.1']);
 });
 
 test('a Service with an address says when its pool has trouble', () => {

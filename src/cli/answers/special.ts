@@ -1,5 +1,6 @@
 import { Address } from '../../api/address.ts';
 import { Deployment } from '../../api/apps/workloads.ts';
+import { Namespace } from '../../api/core/namespace.ts';
 import { Node } from '../../api/core/node.ts';
 import { Pod } from '../../api/core/pod.ts';
 import { Service } from '../../api/core/service.ts';
@@ -26,7 +27,9 @@ import { advertisementFindings, poolFindings } from './pool-findings.ts';
 import type { Reader } from './reader.ts';
 import { requestFindings, subnetsInQuestion } from './request-findings.ts';
 import { holdingsOf } from './request-holders.ts';
-import { isServed, requestedBy, serviceFindings } from './service-findings.ts';
+import { isServed, serviceFindings } from './service-findings.ts';
+import { selectsNamespaces } from './service-pool-findings.ts';
+import { requestedBy } from './service-request-findings.ts';
 import { subnetsOf } from './subnets.ts';
 import { aboutBackends, aboutDnsMasq, aboutNode, aboutPod, aboutWorkload } from './workloads.ts';
 
@@ -152,8 +155,13 @@ async function aboutService(service: Service, { reader, events }: Surroundings):
   if (isServed(service) === undefined) return [];
   const addresses = requestedBy(service).flatMap((text) => Address.parse(text) ?? []);
   const [pools, blocks] = await Promise.all([reader.list(IPAddressPool), reader.blocksAt(addresses)]);
+  // Not everybody may see namespaces, and few pools ask for their labels.
+  const namespace = pools.some(selectsNamespaces)
+    ? await reader.see(Namespace, '', service.metadata.namespace ?? '')
+    : undefined;
+  const namespaceLabels = namespace === undefined ? undefined : (namespace.metadata.labels ?? {});
   const warning = events.find(({ type }) => type === 'Warning')?.message;
-  return serviceFindings({ service, pools, blocks, warning });
+  return serviceFindings({ service, pools, blocks, namespaceLabels, warning });
 }
 
 async function aboutPool(pool: IPAddressPool, { reader }: Surroundings): Promise<Finding[]> {

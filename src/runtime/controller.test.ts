@@ -285,6 +285,28 @@ describe('a controller', () => {
     await stop();
   });
 
+  it('looks again at one that is gone as long as it asks for that', async () => {
+    const all = world();
+    const gone: number[] = [];
+    const { stop } = managed(
+      all,
+      controller({
+        for: Net,
+        gone: async () => (gone.push(all.clock.now()) < 3 ? { after: 1_000 } : undefined),
+        reconcile: async () => done(),
+      }),
+    );
+    await all.client.create(Net, net('a'));
+    await all.clock.advance(10);
+    await all.client.delete(Net, inDefault('a'));
+    await all.clock.advance(10_000);
+    assert.deepEqual(
+      gone.map((time) => time - (gone[0] ?? 0)),
+      [0, 1_000, 2_000],
+    );
+    await stop();
+  });
+
   it('takes many objects at once when that is cheaper, and each has an outcome of its own', async () => {
     const all = world();
     const batches: string[] = [];

@@ -29,8 +29,8 @@ export type ControllerSpec<T extends ApiObject, Watched extends readonly ApiObje
   owns?: readonly Kind[];
   /** Other kinds that matter; a change of one wakes the objects that `wakes` names. */
   watches?: { readonly [I in keyof Watched]: Watch<Watched[I]> };
-  /** The object is gone without having waited for anybody. */
-  gone?(ref: Ref, context: Context): Promise<void> | void;
+  /** The object is gone without having waited for anybody, as far as we have heard. `after`: look again in so many milliseconds. */
+  gone?(ref: Ref, context: Context): Promise<{ after: number } | undefined> | Promise<void> | void;
   retry?: BackoffBounds;
 } & (OneByOne<T> | ManyAtOnce<T>);
 

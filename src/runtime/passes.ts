@@ -87,9 +87,9 @@ export class Passes<T extends ApiObject> {
     const { key, object } = task;
     try {
       if (object === undefined) {
-        await this.#gone?.(refOfKey(key), this.#context);
+        const again = await this.#gone?.(refOfKey(key), this.#context);
         this.#failing.delete(key);
-        task.result = 'done';
+        task.result = again ?? 'done';
       } else if (this.#finalizer !== undefined) {
         await this.#prepareFinalizer(task, object, this.#finalizer);
       }

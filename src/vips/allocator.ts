@@ -8,7 +8,7 @@ import { keyOf, keyOfObject, type Ref, refOf } from '../runtime/ref.ts';
 import { advertising } from './advertisements.ts';
 import { applicantOf, ingressOf, isServed, poolAnnotation } from './applicant.ts';
 import { type Applicant, type Decision, decide, type Remark, type Stock } from './decide.ts';
-import type { Leave, Office } from './office.ts';
+import { type Leave, type Office, UNHEARD } from './office.ts';
 import type { Register } from './register.ts';
 import { writeRegister } from './register-writer.ts';
 import { tell, withdraw } from './service-status.ts';
@@ -30,7 +30,7 @@ export class Allocator {
   readonly #class: string;
   /** Which Service → what it was last told that it lacks. */
   readonly #lacks = new Map<string, string>();
-  #leavers: { readonly refs: Set<Ref>; readonly done: Promise<void> } | undefined;
+  #leavers: { readonly refs: Set<Ref>; readonly done: Promise<ReadonlySet<Ref>> } | undefined;
   #hasBegun = false;
 
   constructor({ office, waiting, loadBalancerClass }: AllocatorOptions) {
@@ -52,35 +52,50 @@ export class Allocator {
     return this.#serve(services, context);
   }
 
-  /** The Service is gone: whatever one of that name has is free. Those that go together are done together. */
-  leave(ref: Ref, context: Context): Promise<void> {
+  /**
+   * The Service is gone: whatever one of that name has is free. Those that go together are done together. One that the server has, and that
+   * we have not heard of, may go before we do, and then nobody tells us: it is looked at again.
+   */
+  async leave(ref: Ref, context: Context): Promise<{ after: number } | undefined> {
     if (this.#leavers === undefined) {
       const refs = new Set<Ref>();
       this.#leavers = { refs, done: Promise.resolve().then(() => this.#leaveAll(refs, context)) };
     }
     this.#leavers.refs.add(ref);
-    return this.#leavers.done;
+    const unheard = await this.#leavers.done;
+    return unheard.has(ref) ? { after: UNHEARD } : undefined;
   }
 
-  async #leaveAll(refs: ReadonlySet<Ref>, { client, caches }: Context): Promise<void> {
+  /** Answers with those that are not gone. */
+  async #leaveAll(refs: ReadonlySet<Ref>, { client, caches }: Context): Promise<ReadonlySet<Ref>> {
     this.#leavers = undefined;
-    const leaves = (await Promise.all([...refs].map((ref) => this.#leftBehind(ref, undefined, client)))).flat();
+    const left = await Promise.all(
+      [...refs].map(async (ref) => ({ ref, ...(await this.#leftBehind(ref, undefined, client)) })),
+    );
+    const leaves = left.flatMap((one) => one.leaves);
     for (const ref of refs) {
       this.#waiting.remove(ref);
       this.#lacks.delete(keyOf(ref));
     }
     if (leaves.length > 0) await this.#office.giveBack(leaves, caches, client);
+    return new Set(left.flatMap(({ ref, isThere }) => (isThere ? [ref] : [])));
   }
 
   /**
    * What Services of this name have on record that are gone; `known` is the one that is there as far as we have heard. A cache may be
    * behind, and the one on record be newer: the server knows, and what it says is about those who were on record before it was asked.
+   * `isThere`: one of them is not gone.
    */
-  async #leftBehind({ name, namespace }: Ref, known: string | undefined, client: Context['client']): Promise<Leave[]> {
-    const leaves = this.#office.leftBy({ name, namespace }, known);
-    if (leaves.length === 0) return leaves;
+  async #leftBehind(
+    { name, namespace }: Ref,
+    known: string | undefined,
+    client: Context['client'],
+  ): Promise<{ leaves: Leave[]; isThere: boolean }> {
+    const all = this.#office.leftBy({ name, namespace }, known);
+    if (all.length === 0) return { leaves: all, isThere: false };
     const living = await client.get(Services, name, namespace);
-    return leaves.filter(({ uid }) => uid !== living?.metadata.uid);
+    const leaves = all.filter(({ uid }) => uid !== living?.metadata.uid);
+    return { leaves, isThere: leaves.length < all.length };
   }
 
   /** Decides for each Service, and puts what was decided on record. */
@@ -247,7 +262,8 @@ export class Allocator {
     const kept = new Set(decision.addresses.map(String));
     const surplus = records.filter(({ address }) => !kept.has(address.toString()));
     if (surplus.length > 0 && !hasChanged) await withdraw(service, context.system.now(), context.client);
-    const leaves = [...surplus, ...(await this.#leftBehind(refOf(service), service.metadata.uid, context.client))];
+    const former = await this.#leftBehind(refOf(service), service.metadata.uid, context.client);
+    const leaves = [...surplus, ...former.leaves];
     if (leaves.length > 0) await this.#office.giveBack(leaves, context.caches, context.client);
   }
 

@@ -54,6 +54,18 @@ describe('where MetalLB gives the addresses', () => {
     await lab.stop();
   });
 
+  it('a Service of which another one knew, and that went after him, is not on record any more', async () => {
+    const lab = await observing();
+    const [first] = lab.managers;
+    await lab.start({}, { poolsOf: 'metallb' }, '/services?');
+    await lab.service('a', { ingress: ['172.17.0.80'] });
+    await lab.world.clock.run(first?.stop({ within: 1_000 }) ?? Promise.resolve());
+    await lab.delete('a');
+    await lab.settle(60_000);
+    assert.deepEqual(lab.held(), []);
+    await lab.stop();
+  });
+
   it('nobody inherits the record of a Service in a network that went while nobody looked', async () => {
     const lab = await observing();
     await lab.service('a', { ingress: ['172.17.0.80'] });

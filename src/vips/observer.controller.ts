@@ -7,7 +7,7 @@ import { type Context, type Controller, controller } from '../runtime/controller
 import { done, type Outcome } from '../runtime/outcome.ts';
 import { type Ref, refOf } from '../runtime/ref.ts';
 import { ingressOf, poolAnnotation, userOf } from './applicant.ts';
-import { Office } from './office.ts';
+import { Office, UNHEARD } from './office.ts';
 import { nameOf, type User } from './terms.ts';
 import { concerns, isService } from './vip.ts';
 
@@ -28,7 +28,8 @@ export const observedAddresses = ({ namespace }: { namespace: string }): Control
         { kind: NetConfig, wakes: (_, caches) => caches.of(Service).list().filter(isBalanced).map(refOf) },
       ],
       reconcile: (service, context) => observer.look(service, context),
-      gone: (ref, context) => observer.leave(ref, undefined, context),
+      // One that the server has, and that we have not heard of, may go before we do, and then nobody tells us.
+      gone: async (ref, context) => ((await observer.leave(ref, undefined, context)) ? { after: UNHEARD } : undefined),
     }).start(host);
   },
 });
@@ -98,10 +99,11 @@ class Observer {
     return isLacking ? client.get(Service, known.metadata.name, known.metadata.namespace) : known;
   }
 
-  /** Gives back what is held for Services of that name and is not theirs any more. */
-  async leave(ref: Ref, living: Service | undefined, { caches, client }: Context): Promise<void> {
+  /** Gives back what is held for Services of that name and is not theirs any more. Answers whether one has something of whom we have not heard. */
+  async leave(ref: Ref, living: Service | undefined, { caches, client }: Context): Promise<boolean> {
     const { claims, underlay } = this.#office;
     const networks = this.#office.networks(caches);
+    let isThere = false;
     for (const uid of [...underlay.uidsOf(nameOf(ref))]) {
       for (const address of underlay.claimedFor(uid)) {
         const isTheirs = living?.metadata.uid === uid && ingressOf(living).some((one) => one.equals(address));
@@ -113,7 +115,10 @@ class Observer {
           continue;
         }
         const newest = await client.get(Service, ref.name, ref.namespace);
-        if (newest?.metadata.uid === uid && ingressOf(newest).some((one) => one.equals(address))) continue;
+        if (newest?.metadata.uid === uid && ingressOf(newest).some((one) => one.equals(address))) {
+          isThere = true;
+          continue;
+        }
         const [heir] = caches
           .of(Service)
           .by(byAddress, address.toString())
@@ -127,5 +132,6 @@ class Observer {
         await this.#office.releaseElsewhere(address, held, caches);
       }
     }
+    return isThere;
   }
 }

@@ -241,4 +241,7 @@ export interface Leave {
   readonly held: readonly Held[];
 }
 
+/** In how many milliseconds a Service that only the server knows of is looked at again, unless we hear of it before. */
+export const UNHEARD = 60_000;
+
 const offices = new WeakMap<Informers, Office>();

@@ -935,6 +935,20 @@ describe('two leaders, one of whom does not hear of Services any more', () => {
   });
 });
 
+describe('a leader who has not heard of a Service', () => {
+  it('gives back what it had when it goes after the one who knew of it', async () => {
+    const lab = await small();
+    const [first] = lab.managers;
+    await lab.start({}, {}, '/services?');
+    await lab.service('a');
+    await lab.world.clock.run(first?.stop({ within: 1_000 }) ?? Promise.resolve());
+    await lab.delete('a');
+    await lab.settle(60_000);
+    assert.deepEqual(lab.held(), []);
+    await lab.stop();
+  });
+});
+
 describe('what another leader has left behind for a Service', () => {
   it('is given back when the Service has been told another address', async () => {
     const lab = await small();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AddressBlock } from '../api/netloom.io/address-block.ts';
+import { AddressBlock, type AddressHolder } from '../api/netloom.io/address-block.ts';
 import { claimHolder, ipSetHolder } from './applicant.ts';
-import { Lab, NAMESPACE, network, subnet } from './environment.fixture.ts';
+import { Lab, NAMESPACE, network, smallNetwork, subnet } from './environment.fixture.ts';
 
 test('what is put on record for somebody after he stopped asking for it is given back', async () => {
   const lab = new Lab();
@@ -26,5 +26,36 @@ test('what is put on record for somebody after he stopped asking for it is given
   });
   await lab.settle();
   assert.deepEqual(lab.held(), ['172.18.0.10 IPSet a', '172.18.0.11 AddressClaim c']);
+  await lab.stop();
+});
+
+test('who is given an address by another controller hears of it, though it was about to be given to somebody else', async () => {
+  const lab = new Lab();
+  await lab.netConfig(smallNetwork('172.18.0.10'));
+  const stranger = { kind: 'Stranger', name: 'x', uid: 'x' };
+  const holdingOf = (holder: AddressHolder) => ({
+    address: '172.18.0.10',
+    holder,
+    network: 'Storage',
+    subnet: 'subnet1',
+    since: '2026-01-01T00:00:00Z',
+  });
+  const { client, clock } = lab.world;
+  let block = await client.create(AddressBlock, {
+    metadata: { name: 'underlay-172.18.0.0-24', namespace: NAMESPACE, finalizers: ['netloom.io/holdings'] },
+    spec: { space: 'underlay', prefix: '172.18.0.0/24', holdings: [holdingOf(stranger)] },
+  });
+  const write = async (holdings: AddressBlock['spec']['holdings']): Promise<void> => {
+    block = await client.update(AddressBlock, { ...block, spec: { ...block.spec, holdings } });
+  };
+  await lab.start({ delay: [200, 200] });
+  await lab.ipSet('first');
+  await lab.claim('second');
+  await write([]);
+  await clock.advance(100);
+  await write([holdingOf(claimHolder(lab.findClaim('second')))]);
+  await lab.settle();
+  assert.equal(lab.claimState('second'), '172.18.0.10');
+  assert.match(lab.state('first'), /is left/);
   await lab.stop();
 });

@@ -51,7 +51,8 @@ export class Environment {
     });
     this.space.onHeld((holding) => {
       // Of what we are just writing ourselves the answer tells.
-      if (!this.space.isUnderWay(holding.address)) this.#held.get(holding.holder.kind)?.push(holding);
+      if (!this.space.isUnderWay(holding.address, holding.holder.uid))
+        this.#held.get(holding.holder.kind)?.push(holding);
     });
     this.space.onDoubled((holder) => this.#doubled.get(holder.kind)?.push(holder));
   }
@@ -213,7 +214,7 @@ const refsOf = ({ group, kind }: Kind, waiters: readonly Waiter[]): Ref[] =>
 const servedBy = (holdings: readonly AddressHolding[], space: Space): Served[] =>
   holdings.flatMap(({ address: text, holder: { uid }, network, subnet }) => {
     const address = Address.parse(text);
-    return address === undefined ? [] : [{ address, uid, network, subnet, isUnderWay: space.isUnderWay(address) }];
+    return address === undefined ? [] : [{ address, uid, network, subnet, isUnderWay: space.isUnderWay(address, uid) }];
   });
 
 /** The holder of an address, if he has been told what he has, and not that he has this. */

@@ -95,9 +95,9 @@ export class Space {
     return this.holdingAt(address)?.holder ?? this.#kept[address.family].get(address.value);
   }
 
-  /** Whether we are just writing who has the address. */
-  isUnderWay({ family, value }: Address): boolean {
-    return this.#kept[family].has(value);
+  /** Whether we are just writing that this one has the address. */
+  isUnderWay({ family, value }: Address, uid: string): boolean {
+    return this.#kept[family].get(value)?.uid === uid;
   }
 
   holdingAt({ family, value }: Address): Holding | undefined {

@@ -194,14 +194,21 @@ function exactly(asked: readonly Address[], applicant: Applicant, stock: Stock):
     return `requested loadBalancer IP(s) ${quoted(asked)} does not match the ipFamily of the service, which is ${inside}`;
   }
   const pool = stock.pools.giving(asked);
-  if (pool === undefined)
-    return `${quoted(asked)} is not allowed in config: no pool has ${asked.length === 1 ? 'it' : 'them'}`;
+  if (pool === undefined) return `${quoted(asked)} is not allowed in config: ${whyNotGiven(asked, stock.pools)}`;
   if (!pool.serves(client)) return `pool ${pool.name} not compatible for ip assignment`;
   if (wishes.pool !== '' && wishes.pool !== pool.name) {
     return `requested loadBalancer IP(s) ${quoted(asked)} is not compatible with requested address pool ${wishes.pool}: the pool is ${pool.name}`;
   }
   if (pool.isLeaving) return `pool "${pool.name}" is being deleted`;
   return useFault(asked, applicant, stock) ?? { addresses: inOrder(asked), pool: pool.name };
+}
+
+function whyNotGiven(asked: readonly Address[], pools: Pools): string {
+  for (const address of asked) {
+    const pool = pools.around(address);
+    if (pool?.gives(address) === false) return `pool ${pool.name} has avoidBuggyIPs, and never gives "${address}"`;
+  }
+  return `no pool has ${asked.length === 1 ? 'it' : 'them'}`;
 }
 
 /** From the first pool that has all that is wanted; else, if one will do, from the first that has the primary family, or the other. */

@@ -159,6 +159,17 @@ describe('what a Service asks for', () => {
     await lab.stop();
   });
 
+  it('is not given from a pool that avoids it, which says so', async () => {
+    const lab = new Lab();
+    await lab.start();
+    await lab.pool('careful', { addresses: ['10.0.0.0/24'], avoidBuggyIPs: true });
+    assert.equal(await lab.service('a', { annotations: { [IPS]: '10.0.0.255' } }), '');
+    assert.deepEqual(lab.events('a'), [
+      'Warning AllocationFailed: Failed to allocate IP for "openstack/a": ["10.0.0.255"] is not allowed in config: pool careful has avoidBuggyIPs, and never gives "10.0.0.255"',
+    ]);
+    await lab.stop();
+  });
+
   it('is given from one pool or not at all', async () => {
     const lab = await small('172.17.0.80/32');
     await lab.pool('six', { addresses: ['fd00:17::80/128'] });

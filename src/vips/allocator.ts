@@ -30,6 +30,8 @@ export class Allocator {
   readonly #class: string;
   /** Which Service → what it was last told that it lacks. */
   readonly #lacks = new Map<string, string>();
+  /** Which Service → when we last told it an address, as uptime. */
+  readonly #given = new Map<string, number>();
   #leavers: { readonly refs: Set<Ref>; readonly done: Promise<ReadonlySet<Ref>> } | undefined;
   #hasBegun = false;
 
@@ -76,6 +78,7 @@ export class Allocator {
     for (const ref of refs) {
       this.#waiting.remove(ref);
       this.#lacks.delete(keyOf(ref));
+      this.#given.delete(keyOf(ref));
     }
     if (leaves.length > 0) await this.#office.giveBack(leaves, caches, client);
     return new Set(left.flatMap(({ ref, isThere }) => (isThere ? [ref] : [])));
@@ -102,6 +105,7 @@ export class Allocator {
   async #record(services: readonly Service[], context: Context) {
     const losers = await this.#losersAmong(services, context);
     const outdated = await this.#outdatedAmong(services, context.client);
+    const stripped = await this.#strippedAmong(services, context);
     // From here on until all is being written nobody may come in between.
     const stock = this.#stock(context);
     const now = context.system.now();
@@ -110,7 +114,8 @@ export class Allocator {
       const found = cases.get(service);
       if (found?.applicant === undefined) continue;
       found.decision = decide(found.applicant, stock);
-      found.isPremature = (found.decision.isTakenAway && !losers.has(service)) || outdated.has(service);
+      found.isPremature =
+        (found.decision.isTakenAway && !losers.has(service)) || outdated.has(service) || stripped.has(service);
       if (found.isPremature) continue;
       // Whatever is freed from here on, while this is put on record, wakes those who lack it.
       if (isShort(found)) this.#waiting.add(service, found.wishes);
@@ -164,6 +169,19 @@ export class Allocator {
       return unrecorded.every((address) => told.has(address.toString())) ? [] : [service];
     });
     return new Set((await Promise.all(outdated)).flat());
+  }
+
+  /**
+   * Those that we told an address a moment ago and that have none now, when we have not heard of all pools: whoever took it may know of
+   * another one, and we would give it and he take it without end.
+   */
+  async #strippedAmong(services: readonly Service[], context: Context): Promise<ReadonlySet<Service>> {
+    const since = context.system.uptime() - RECENTLY;
+    const stripped = services.filter(
+      (service) =>
+        ingressOf(service).length === 0 && (this.#given.get(keyOfObject(service)) ?? Number.NEGATIVE_INFINITY) > since,
+    );
+    return stripped.length === 0 || (await this.#office.knowsThePools(context)) ? new Set() : new Set(stripped);
   }
 
   async #serve(services: readonly Service[], context: Context): Promise<ServiceOutcome[]> {
@@ -231,6 +249,7 @@ export class Allocator {
     if (!decision.standstill && !untouched) {
       const told = { addresses: decision.addresses.map(String), pool: decision.pool };
       hasChanged = await tell(service, told, context.client);
+      if (hasChanged && !isTold) this.#given.set(keyOfObject(service), context.system.uptime());
       if (hasChanged && wishes.deprecated.length > 0 && decision.addresses.length > 0) {
         context.events.warning(service, 'deprecatedAnnotation', deprecation(wishes));
       }
@@ -361,3 +380,5 @@ const NOTHING: Decision = {
 const CATCH_UP = 100;
 /** Until a cache that is behind has been told as well: it may take long, and whatever arrives wakes us before. */
 const LATER = 1_000;
+/** For how long it may be our doing that a Service had an address. */
+const RECENTLY = 60_000;

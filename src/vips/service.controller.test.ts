@@ -946,6 +946,22 @@ describe('two leaders, one of whom does not hear of Services any more', () => {
   });
 });
 
+describe('two leaders, one of whom does not hear of pools any more', () => {
+  it('do not give and take an address without end', async () => {
+    const lab = await small('172.17.0.80/32');
+    await lab.start({}, {}, '/ipaddresspools?');
+    await lab.pool('other', { addresses: ['192.0.2.7/32'], autoAssign: false });
+    await lab.world.client.delete(IPAddressPool, { namespace: 'metallb-system', name: 'internalapi' });
+    await lab.settle();
+    const before = lab.writes();
+    await lab.service('a');
+    await lab.settle(60_000);
+    assert.equal(lab.addresses('a'), '');
+    assert.ok(lab.writes() - before < 60, `${lab.writes() - before} writes`);
+    await lab.stop();
+  });
+});
+
 describe('a leader who has not heard of a Service', () => {
   it('gives back what it had when it goes after the one who knew of it', async () => {
     const lab = await small();

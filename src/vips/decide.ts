@@ -264,8 +264,11 @@ function useFault(
     const isUser = isCurrent && vip?.users.some(({ uid }) => uid === user.uid) === true;
     const stranger = isUser ? undefined : underlay.stranger(address);
     if (stranger !== undefined) {
-      const { kind, name } = stranger.holder;
-      return `"${address}" is held by ${kind} ${name} in namespace ${stranger.namespace}`;
+      const { coolsUntil, namespace, holder } = stranger;
+      const who = `${holder.kind} ${holder.name} in namespace ${namespace}`;
+      return coolsUntil === undefined
+        ? `"${address}" is held by ${who}`
+        : `"${address}" was given back by ${who} and cools down until ${coolsUntil}`;
     }
     const fault = vip === undefined ? undefined : sharingFault(user, othersThan(user, vip.users), address);
     if (fault !== undefined) return fault;

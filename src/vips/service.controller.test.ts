@@ -689,15 +689,27 @@ describe('hosts and Services on one network', () => {
   const host: AddressHolder = { apiGroup: 'network.openstack.org', kind: 'IPSet', name: 'edpm-0', uid: 'host-uid' };
 
   /** What the allocator of hosts would write. */
-  const holdForHost = (lab: Lab, address: string, namespace = NAMESPACE) =>
-    lab.world.client.create(AddressBlock, {
+  const holdForHost = (lab: Lab, address: string, namespace = NAMESPACE, cooling: { coolsUntil?: string } = {}) => {
+    const place = { network: 'InternalApi', subnet: 'subnet1', since: '2026-01-01T00:00:00Z' };
+    return lab.world.client.create(AddressBlock, {
       metadata: { name: 'underlay-172.17.0.0-24', namespace },
       spec: {
         space: 'underlay',
         prefix: '172.17.0.0/24',
-        holdings: [{ address, holder: host, network: 'InternalApi', subnet: 'subnet1', since: '2026-01-01T00:00:00Z' }],
+        holdings: [{ address, holder: host, ...place, ...cooling }],
       },
     });
+  };
+
+  it('say of an address that cools down until when', async () => {
+    const lab = await small();
+    await holdForHost(lab, '172.17.0.80', NAMESPACE, { coolsUntil: '2026-01-01T00:10:00Z' });
+    await lab.service('a', { annotations: { [IPS]: '172.17.0.80' } });
+    assert.deepEqual(lab.events('a'), [
+      'Warning AllocationFailed: Failed to allocate IP for "openstack/a": "172.17.0.80" was given back by IPSet edpm-0 in namespace openstack and cools down until 2026-01-01T00:10:00Z',
+    ]);
+    await lab.stop();
+  });
 
   it('an address of a Service is on record where hosts get theirs, for as long as the Service has it', async () => {
     const lab = await small();

@@ -14,6 +14,8 @@ import { isNews, isService } from './vip.ts';
 export interface Elsewhere {
   readonly namespace: string;
   readonly holder: AddressHolder;
+  /** The holder has given it back, and nobody else gets it before. */
+  readonly coolsUntil?: string;
 }
 
 /** What is on record in the spaces of hosts. The blocks are those of the caches: there may be a great many addresses in them. */
@@ -32,7 +34,11 @@ export class Underlay {
     return [...keys].flatMap((key) => {
       const block = this.#blocks.get(key);
       const found = block?.spec.holdings.find((holding) => holding.address === text);
-      return found === undefined ? [] : [{ namespace: block?.metadata.namespace ?? '', holder: found.holder }];
+      if (found === undefined) return [];
+      const { holder, coolsUntil } = found;
+      return [
+        { namespace: block?.metadata.namespace ?? '', holder, ...(coolsUntil === undefined ? {} : { coolsUntil }) },
+      ];
     });
   }
 

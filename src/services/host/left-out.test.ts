@@ -3,14 +3,14 @@ import { describe, it } from 'node:test';
 import { world } from '../../../test/simulation/world.ts';
 import { Service } from '../../api/core/service.ts';
 import { EndpointSlice } from '../../api/discovery.k8s.io/endpoint-slice.ts';
-import { Informers } from '../../runtime/informers.ts';
-import { ServiceProxy } from './service-proxy.ts';
+import { simulatedProxy } from './simulated-proxy.fixture.ts';
 
 const ref = (name: string) => ({ namespace: 'default', name });
 
 describe('a Service that the kernel does not take', () => {
   it('is left out, so that all others are led to, and led to when it is as it can be', async () => {
-    const { api, clock, client, log } = world({ kinds: [Service, EndpointSlice] });
+    const all = world({ kinds: [Service, EndpointSlice] });
+    const { api, clock, client } = all;
     const make = (name: string, clusterIP: string) =>
       client.create(Service, { metadata: ref(name), spec: { clusterIP, ports: [{ port: 80 }] } });
     for (let i = 1; i <= 20; i += 1) await make(`good-${i}`, `10.96.0.${i}`);
@@ -20,19 +20,11 @@ describe('a Service that the kernel does not take', () => {
       if (script.includes('10.96.0.66')) throw new Error('the kernel has never heard of 66');
     };
     const run: string[] = [];
-    const troubles: (string | undefined)[] = [];
-    const informers = new Informers({ client, system: clock, log });
-    const proxy = new ServiceProxy({
-      ...{ informers, system: clock, log, node: 'here' },
-      host: { addresses: {}, serviceCidrs: ['10.96.0.0/16'], podCidrs: ['10.244.0.0/16'], podLinks: 244 },
-      trouble: (message) => troubles.push(message),
-      nft: {
-        run: (script) => takes(script).then(() => void run.push(script)),
-        check: takes,
-        size: () => 1,
-      },
+    const { troubles, stop } = simulatedProxy(all, {
+      run: (script) => takes(script).then(() => void run.push(script)),
+      check: takes,
+      size: () => 1,
     });
-    void proxy.start();
     await clock.advance(60_000);
     assert.equal(run.length, 1, 'it is not tried again and again');
     for (let i = 1; i <= 20; i += 1) assert.match(run[0] ?? '', new RegExp(`10\\.96\\.0\\.${i} `));
@@ -46,8 +38,7 @@ describe('a Service that the kernel does not take', () => {
     await clock.advance(60_000);
     assert.match(run.join(), /10\.96\.0\.67/);
     assert.equal(troubles.at(-1), undefined);
-    await clock.run(proxy.stop());
-    await clock.run(informers.stop());
+    await stop();
     assert.ok(api.objects(Service).length > 0);
   });
 });

@@ -85,6 +85,28 @@ class Lab {
 }
 
 describe('a NetConfig', () => {
+  it('counts what is special in a subnet as excluded from all that overlap it', async () => {
+    const lab = new Lab();
+    const inner = {
+      name: 'inner',
+      cidr: '172.18.0.8/29',
+      gateway: '172.18.0.14',
+      allocationRanges: [{ start: '172.18.0.11', end: '172.18.0.12' }],
+    };
+    await lab.netConfig([
+      network({ subnets: [subnet({ allocationRanges: [{ start: '172.18.0.14', end: '172.18.0.17' }] })] }),
+      network({ name: 'Inner', subnets: [inner] }),
+    ]);
+    await lab.ipSet('a');
+    await lab.settle();
+    const { total, held, free, excluded, next } = lab.find().status?.subnets?.[0] ?? {};
+    assert.deepEqual(
+      { total, held, free, excluded, next },
+      { total: 2, held: 1, free: 1, excluded: 2, next: '172.18.0.17' },
+    );
+    await lab.stop();
+  });
+
   it('says how full its subnets are', async () => {
     const lab = new Lab();
     const ipv6 = {

@@ -4,6 +4,7 @@ import type { NetConfig, NetConfigNetwork, NetConfigSubnet } from '../api/networ
 import { folded } from '../api/network.openstack.org/shapes.ts';
 import { type AddressRange, Prefix } from '../api/prefix.ts';
 import { Pool } from '../ledger/pool.ts';
+import { KeptBack, rangeOfOne } from './kept-back.ts';
 
 /** A subnet of a NetConfig, ready to take addresses from. */
 export class Subnet {
@@ -14,21 +15,15 @@ export class Subnet {
   /** Routers that routes lead through, besides the gateway. */
   readonly #nexthops: readonly Address[];
   readonly #excluded: ReadonlySet<bigint>;
-  /** What others give from, also outside of this subnet. */
-  readonly #keptOut: readonly AddressRange[];
+  readonly #keptBack: KeptBack;
   #pool: Pool | undefined;
 
-  /** The definition must be free of faults. */
-  constructor(
-    network: NetConfigNetwork,
-    definition: NetConfigSubnet,
-    prefix: Prefix,
-    keptOut: readonly AddressRange[] = [],
-  ) {
+  /** The definition must be free of faults. `keptBack`: in the NetConfig that it is of. */
+  constructor(network: NetConfigNetwork, definition: NetConfigSubnet, prefix: Prefix, keptBack: KeptBack) {
     this.network = network;
     this.definition = definition;
     this.prefix = prefix;
-    this.#keptOut = keptOut;
+    this.#keptBack = keptBack;
     this.gateway = definition.gateway === undefined ? undefined : parsed(definition.gateway);
     this.#nexthops = (definition.routes ?? []).map(({ nexthop }) => parsed(nexthop));
     this.#excluded = new Set((definition.excludeAddresses ?? []).map((text) => parsed(text).value));
@@ -39,9 +34,9 @@ export class Subnet {
     return this.#nexthops.some((nexthop) => nexthop.equals(address));
   }
 
-  /** Whether somebody else's way leads through the address. */
+  /** Whether somebody else's way leads through the address, be it in this subnet or in another one of the NetConfig. */
   isRouter(address: Address): boolean {
-    return this.gateway?.equals(address) === true || this.isNexthop(address);
+    return this.#keptBack.isRouter(address);
   }
 
   /** Whether nobody may have the address, not even by asking for it. */
@@ -59,16 +54,10 @@ export class Subnet {
     return this.#pool;
   }
 
-  /** What nobody is given who asks for any address, also outside of the ranges: excluded addresses, routers, the network itself, and what others give. */
+  /** What nobody is given who asks for any address, also outside of the ranges: excluded addresses, and what is kept back in the NetConfig. */
   get withheld(): AddressRange[] {
-    const { family } = this.prefix;
-    const never = [...this.#excluded].map((value) => Address.of(family, value));
-    if (this.gateway !== undefined) never.push(this.gateway);
-    never.push(...this.#nexthops);
-    return [
-      ...[...never, ...unusable(this.prefix)].map((address) => ({ first: address, last: address })),
-      ...this.#keptOut.filter(({ first }) => first.family === family),
-    ];
+    const excluded = [...this.#excluded].map((value) => Address.of(this.prefix.family, value));
+    return [...excluded.map(rangeOfOne), ...this.#keptBack.within(this.prefix)];
   }
 }
 
@@ -81,10 +70,11 @@ export class Networks {
   /** Nobody is given an address in `keptOut` who does not ask for it by number. */
   constructor(netConfig: NetConfig, keptOut: readonly AddressRange[] = []) {
     this.netConfig = netConfig;
+    const keptBack = new KeptBack(netConfig, keptOut);
     for (const network of netConfig.spec.networks) {
       const subnets = new Map<string, Subnet | string>();
       for (const definition of network.subnets)
-        subnets.set(folded(definition.name), subnetOf(network, definition, keptOut));
+        subnets.set(folded(definition.name), subnetOf(network, definition, keptBack));
       this.#networks.set(folded(network.name), subnets);
     }
   }
@@ -120,23 +110,13 @@ export class Networks {
   }
 }
 
-function subnetOf(
-  network: NetConfigNetwork,
-  definition: NetConfigSubnet,
-  keptOut: readonly AddressRange[],
-): Subnet | string {
+function subnetOf(network: NetConfigNetwork, definition: NetConfigSubnet, keptBack: KeptBack): Subnet | string {
   // Where admission does not run, anything may be in a NetConfig.
   const [fault] = subnetFaults(definition, `subnet ${definition.name} of network ${network.name}`);
   const prefix = Prefix.parse(definition.cidr);
   return fault !== undefined || prefix === undefined
     ? `${fault?.field}: ${fault?.detail}`
-    : new Subnet(network, definition, prefix, keptOut);
-}
-
-/** The network itself and, in IPv4, the broadcast address; networks of two addresses or one have neither. */
-function unusable({ family, length, first, last }: Prefix): Address[] {
-  if (family === 4) return length <= 30 ? [first, last] : [];
-  return length <= 126 ? [first] : [];
+    : new Subnet(network, definition, prefix, keptBack);
 }
 
 /** Of what was found to be an address before. */

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { Address } from '../api/address.ts';
 import { Prefix } from '../api/prefix.ts';
 import { NAMESPACE, network, subnet } from './environment.fixture.ts';
+import { KeptBack } from './kept-back.ts';
 import { Subnet } from './networks.ts';
 import { type Waiter, Waiting } from './waiting.ts';
 
@@ -18,7 +19,8 @@ const address = (text: string): Address => {
 };
 const prefix = Prefix.parse('172.18.0.0/24');
 assert.ok(prefix);
-const any = { subnet: new Subnet(network(), subnet(), prefix) };
+const nothing = new KeptBack({ spec: { networks: [] } });
+const any = { subnet: new Subnet(network(), subnet(), prefix, nothing) };
 const certain = { ...any, address: address('172.18.0.5') };
 const here = { network: 'Storage', subnet: 'subnet1', isUnderWay: false };
 const names = (waiters: Waiter[]): string[] => waiters.map(({ holder }) => holder.name);
@@ -153,7 +155,12 @@ test('what is woken goes by the newest definition of the subnet', () => {
   const waiting = new Waiting();
   waiting.set(waiter('a'), [any]);
   const moved = {
-    subnet: new Subnet(network(), subnet({ allocationRanges: [{ start: '172.18.0.5', end: '172.18.0.5' }] }), prefix),
+    subnet: new Subnet(
+      network(),
+      subnet({ allocationRanges: [{ start: '172.18.0.5', end: '172.18.0.5' }] }),
+      prefix,
+      nothing,
+    ),
   };
   assert.deepEqual(waiting.nextFor([certain.address]), []);
   waiting.set(waiter('a'), [moved]);

@@ -37,7 +37,9 @@ function placesInNetConfig(address: Address, netConfig: NetConfig, pools: readon
   const { name, namespace = '' } = netConfig.metadata;
   const keptOut = rangesOf(pools);
   const pool = keptOut.find((range) => covers(range, address));
-  return subnetsOf(netConfig, keptOut)
+  const subnets = subnetsOf(netConfig, keptOut);
+  const special = subnets.find((subnet) => subnet.roleOf(address) !== undefined);
+  return subnets
     .filter(({ prefix }) => prefix.contains(address))
     .map((subnet): Place => {
       const range = subnet.pool.ranges.find((each) => covers(each, address));
@@ -52,7 +54,7 @@ function placesInNetConfig(address: Address, netConfig: NetConfig, pools: readon
         ...(range === undefined ? {} : { range: rangeText(range) }),
         ...(role === undefined ? {} : { role }),
         excluded: subnet.excludes(address),
-        ...givenBy(subnet, address, { range: range && rangeText(range), role, pool: pool?.pool }),
+        ...givenBy(subnet, address, { range: range && rangeText(range), role, special, pool: pool?.pool }),
       };
     });
 }
@@ -60,13 +62,35 @@ function placesInNetConfig(address: Address, netConfig: NetConfig, pools: readon
 function givenBy(
   subnet: Subnet,
   address: Address,
-  { range, role, pool }: { range: string | undefined; role: Place['role']; pool: string | undefined },
+  {
+    range,
+    role,
+    special,
+    pool,
+  }: {
+    range: string | undefined;
+    role: Place['role'];
+    /** Of those that overlap, the one in which the address has a role. */
+    special: Subnet | undefined;
+    pool: string | undefined;
+  },
 ): Pick<Place, 'given' | 'because'> {
   if (subnet.excludes(address)) return { given: 'never', because: 'it is in excludeAddresses' };
   if (subnet.pool.gives(address)) return { given: 'dynamic', because: `it is in the allocation range ${range}` };
   if (role === 'gateway') return { given: 'request', because: 'it is the gateway' };
   if (role === 'nexthop') return { given: 'request', because: 'a route leads through it' };
   if (role !== undefined) return { given: 'request', because: `it is the ${role} address` };
+  if (special !== undefined) {
+    const { network, definition } = special;
+    const what = {
+      gateway: 'the gateway',
+      nexthop: 'a router',
+      network: 'the network address',
+      broadcast: 'the broadcast address',
+    };
+    const other = what[special.roleOf(address) ?? 'nexthop'];
+    return { given: 'request', because: `it is ${other} of network ${network.name} subnet ${definition.name}` };
+  }
   if (pool !== undefined) return { given: 'request', because: `addresses of pool ${pool} are for Services` };
   if (range === undefined) return { given: 'request', because: 'it is in no allocation range' };
   return { given: 'request', because: 'many programs take an address that ends like this for a network' };

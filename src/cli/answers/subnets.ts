@@ -3,6 +3,7 @@ import { subnetFaults } from '../../api/network.openstack.org/netconfig.faults.t
 import type { NetConfig } from '../../api/network.openstack.org/netconfig.ts';
 import { sameName } from '../../api/network.openstack.org/shapes.ts';
 import { type AddressRange, Prefix } from '../../api/prefix.ts';
+import { KeptBack } from '../../ipam/kept-back.ts';
 import { Subnet as SubnetOfNetConfig } from '../../ipam/networks.ts';
 import { FreeSpace } from '../../ledger/free-space.ts';
 import { Pool } from '../../ledger/pool.ts';
@@ -62,14 +63,16 @@ export interface Capacity {
  * The subnets that addresses can be given from; those with faults are none. Of `keptOut`, the ranges of pools, hosts are
  * given only what they ask for by number.
  */
-export const subnetsOf = ({ spec }: NetConfig, keptOut: readonly AddressRange[] = []): Subnet[] =>
-  spec.networks.flatMap((network) =>
+export function subnetsOf(netConfig: NetConfig, keptOut: readonly AddressRange[] = []): Subnet[] {
+  const keptBack = new KeptBack(netConfig, keptOut);
+  return netConfig.spec.networks.flatMap((network) =>
     network.subnets.flatMap((definition) => {
       const prefix = Prefix.parse(definition.cidr);
       const isUsable = prefix !== undefined && subnetFaults(definition, '').length === 0;
-      return isUsable ? [new Subnet(network, definition, prefix, keptOut)] : [];
+      return isUsable ? [new Subnet(network, definition, prefix, keptBack)] : [];
     }),
   );
+}
 
 export const findSubnet = (
   netConfig: NetConfig,

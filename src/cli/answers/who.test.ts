@@ -202,6 +202,15 @@ test('where an address lies is told with whether it could be given, and why', ()
   }
 });
 
+test('an address that is special in one subnet is given unasked by no other one', () => {
+  const inner = subnet({ name: 'inner', cidr: '172.17.0.8/29', gateway: '172.17.0.11', allocationRanges: [] });
+  const places = placesOf(address('172.17.0.11'), { netConfigs: [netConfig(subnet(), inner)], pools: [] });
+  assert.deepEqual(
+    places.map(({ given, because }) => `${given}: ${because}`),
+    ['request: it is the gateway of network InternalApi subnet inner', 'request: it is the gateway'],
+  );
+});
+
 test('an address that nobody has is answered with where it lies', () => {
   const environment = { netConfigs: [netConfig()], pools: [] };
   const question = questionOf('172.17.0.12');

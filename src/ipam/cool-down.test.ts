@@ -41,6 +41,37 @@ describe('an address that was given back, when there is a cool-down of ten minut
     await lab.stop();
   });
 
+  it('is named by its time in what is said to who waits for any', async () => {
+    await lab.ipSet('a');
+    await lab.ipSet('b');
+    await lab.ipSet('before');
+    const none =
+      'False: Reservation error occured no ip address could be created in network Storage subnet subnet1: none of 172.18.0.10-172.18.0.11 is left; who waits longest gets the next one, when';
+    assert.equal(lab.state('before'), `${none} one there is given back or an allocation range grows`);
+    await lab.delete('a');
+    const until = recordOf('172.18.0.10')?.coolsUntil;
+    await lab.settle(MINUTE);
+    await lab.delete('b');
+    await lab.ipSet('after');
+    const first = `${none} the first of those that were given back has cooled down at`;
+    for (const name of ['before', 'after'])
+      assert.equal(lab.state(name), `${first} ${until}, or an allocation range grows`);
+    await lab.claim('claim');
+    assert.match(lab.claimState('claim'), new RegExp(`has cooled down at ${until}`));
+    await lab.ipSet('a');
+    const second = recordOf('172.18.0.11')?.coolsUntil;
+    assert.equal(lab.state('before'), `${first} ${second}, or an allocation range grows`);
+    await lab.stop();
+  });
+
+  it('is named to who waited for exactly it while somebody had it', async () => {
+    await lab.ipSet('a');
+    await lab.claim('claim', { address: '172.18.0.10' });
+    await lab.delete('a');
+    assert.match(lab.claimState('claim'), /given back by IPSet a and cools down until/);
+    await lab.stop();
+  });
+
   it('makes who asks for exactly it wait, and says until when', async () => {
     await lab.ipSet('a');
     await lab.delete('a');

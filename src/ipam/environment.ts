@@ -30,6 +30,8 @@ export class Environment {
   readonly coolDown: number;
   /** Kind → the addresses that have become free since those of that kind who wait were last told. */
   readonly #freed = new Map<string, Address[]>([IPSet, AddressClaim].map(({ kind }) => [kind, []]));
+  /** Kind → the addresses that have begun or ceased to cool down since those of that kind who wait were last told. */
+  readonly #cooling = new Map<string, Address[]>([IPSet, AddressClaim].map(({ kind }) => [kind, []]));
   /** Kind → what those of the kind have come to hold by others since somebody last looked. */
   readonly #held = new Map<string, Holding[]>([IPSet, AddressClaim].map(({ kind }) => [kind, []]));
   /** Kind → those of the kind who have come to hold too much since somebody last looked. */
@@ -49,6 +51,9 @@ export class Environment {
     this.space.onFreed((address) => {
       for (const addresses of this.#freed.values()) addresses.push(address);
     });
+    this.space.onCooling((address) => {
+      for (const addresses of this.#cooling.values()) addresses.push(address);
+    });
     this.space.onHeld((holding) => {
       // Of what we are just writing ourselves the answer tells.
       if (!this.space.isUnderWay(holding.address, holding.holder.uid))
@@ -61,6 +66,12 @@ export class Environment {
   takeFreed({ kind }: Kind): Address[] {
     const freed = this.#freed.get(kind)?.splice(0) ?? [];
     return freed.filter((address) => this.space.holderOf(address) === undefined);
+  }
+
+  /** What has begun or ceased to cool down since this was last asked for the kind, and is not free. */
+  takeCooling({ kind }: Kind): Address[] {
+    const cooling = this.#cooling.get(kind)?.splice(0) ?? [];
+    return cooling.filter((address) => this.space.holderOf(address) !== undefined);
   }
 
   takeHeld({ kind }: Kind): Holding[] {
@@ -139,7 +150,7 @@ export class Environments {
 
   /**
    * Called with a block as it was and as it is. Every address that nobody has any more is for one who waits, also when the ledger
-   * knew more of it than we had heard; and when somebody who waited was served, there may be something for the next. Whoever holds
+   * knew more of it than we had heard; who is next says until when one cools down; and when somebody who waited was served, there may be something for the next. Whoever holds
    * too much gives it back, and so does who has been told something else than what another controller put on record for him since.
    */
   wokenByBlock(kind: Kind, block: AddressBlock, caches: Caches): Ref[] {
@@ -149,7 +160,7 @@ export class Environments {
     const present = (holders: readonly AddressHolder[]): Ref[] =>
       holders.map(({ name }) => ({ namespace, name })).filter((ref) => caches.of(kind).get(ref) !== undefined);
     const next = [
-      ...refsOf(kind, waiting.nextFor(environment.takeFreed(kind))),
+      ...refsOf(kind, waiting.nextFor([...environment.takeFreed(kind), ...environment.takeCooling(kind)])),
       ...present(environment.takeDoubled(kind)),
       ...environment.takeHeld(kind).flatMap((holding) => untold(holding, kind, namespace, caches)),
     ];

@@ -19,6 +19,9 @@ export function explain(outcome: Exclude<Outcome, { is: 'held' }>, { network, de
       if (pool.capacity === 0n) {
         return `no ip address could be created in ${where}: nothing of ${pool} is given unasked, as it is excluded, or for routers or Services; extend the allocationRanges, or ask for a certain address`;
       }
+      if (outcome.until !== undefined) {
+        return `no ip address could be created in ${where}: none of ${pool} is left; who waits longest gets the next one, when the first of those that were given back has cooled down at ${outcome.until}, or an allocation range grows`;
+      }
       return `no ip address could be created in ${where}: none of ${pool} is left; who waits longest gets the next one, when one there is given back or an allocation range grows`;
     case 'unknown':
       return `the address in ${where} could not be recorded: ${outcome.error.message}`;

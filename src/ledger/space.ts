@@ -6,6 +6,7 @@ import {
   blockName,
   blockPrefix,
 } from '../api/netloom.io/address-block.ts';
+import { Cooling } from './cooling.ts';
 import { FreeSpace } from './free-space.ts';
 import type { Pool } from './pool.ts';
 
@@ -32,7 +33,8 @@ export type Placement =
   /** This address is free, and kept for the holder until `settle`. */
   | { readonly is: 'kept'; readonly address: Address }
   | { readonly is: 'taken'; readonly by: Pick<Holding, 'address' | 'holder' | 'coolsUntil'> }
-  | { readonly is: 'full' };
+  /** `until`: when the first address of the pool comes free that cools down. */
+  | { readonly is: 'full'; readonly until?: string };
 
 /**
  * Who holds which address of a space, as far as we know: what the blocks say that we have seen or written, and what is about to be
@@ -47,10 +49,12 @@ export class Space {
   readonly #kept = { 4: new Map<bigint, AddressHolder>(), 6: new Map<bigint, AddressHolder>() };
   readonly #byHolder = new Map<string, Holding[]>();
   /** What objects are called → what cools down after one of that name. */
-  readonly #cooling = new Map<string, Holding[]>();
+  readonly #coolingByName = new Map<string, Holding[]>();
+  readonly #cooling = new Cooling();
   readonly #blocks = new Map<string, Block>();
   readonly #pools = new Set<Pool>();
   readonly #onFreed = new Set<(freed: Address) => void>();
+  readonly #onCooling = new Set<(address: Address) => void>();
   readonly #onHeld = new Set<(holding: Holding) => void>();
   readonly #onDoubled = new Set<(holder: AddressHolder) => void>();
 
@@ -66,7 +70,7 @@ export class Space {
     );
     if (own !== undefined && !afresh) return { is: 'held', holding: own };
     const address = own?.address ?? (from instanceof Address ? from : this.next(from));
-    if (address === undefined) return { is: 'full' };
+    if (address === undefined) return from instanceof Address ? { is: 'full' } : this.#full(from);
     const by = own === undefined ? this.#inTheWay(address, { holder, heirOf }) : undefined;
     if (by !== undefined) return { is: 'taken', by };
     this.#kept[address.family].set(address.value, holder);
@@ -117,7 +121,7 @@ export class Space {
 
   /** What cools down after somebody of the same name, and is for this one as long as it does. */
   cooledBy(holder: AddressHolder): readonly Holding[] {
-    return this.#cooling.get(nameOf(holder)) ?? NOTHING;
+    return this.#coolingByName.get(nameOf(holder)) ?? NOTHING;
   }
 
   /** The newest version that we know of a block. */
@@ -136,11 +140,17 @@ export class Space {
 
   removePool(pool: Pool): void {
     this.#pools.delete(pool);
+    this.#cooling.forget(pool);
   }
 
   /** Called for every address that nobody has any more as far as we know, however we came to know it. */
   onFreed(listener: (freed: Address) => void): void {
     this.#onFreed.add(listener);
+  }
+
+  /** Called for every address that begins to cool down, or that does so no more. */
+  onCooling(listener: (address: Address) => void): void {
+    this.#onCooling.add(listener);
   }
 
   /** Called for every address that somebody comes to hold as far as we know, be it by our own doing or not. */
@@ -200,6 +210,12 @@ export class Space {
     for (const holding of before.holdings.values()) this.#remove(holding);
   }
 
+  #full(pool: Pool): Placement {
+    // Of other pools nobody says when they are done with.
+    const until = this.#pools.has(pool) ? this.#cooling.firstEnd(pool) : undefined;
+    return { is: 'full', ...(until === undefined ? {} : { until }) };
+  }
+
   #inTheWay(address: Address, successor: Successor): Pick<Holding, 'address' | 'holder' | 'coolsUntil'> | undefined {
     const holding = this.holdingAt(address);
     if (holding !== undefined) return mayTakeOver(holding, successor) ? undefined : holding;
@@ -214,7 +230,9 @@ export class Space {
     this.#holdings[address.family].set(address.value, holding);
     this.#free[address.family].take(address);
     if (coolsUntil !== undefined) {
-      this.#cooling.set(nameOf(holder), [...this.cooledBy(holder), holding]);
+      this.#coolingByName.set(nameOf(holder), [...this.cooledBy(holder), holding]);
+      this.#cooling.add(holding);
+      for (const listener of this.#onCooling) listener(address);
       return;
     }
     const before = this.heldBy(holder.uid);
@@ -227,10 +245,16 @@ export class Space {
   #remove(holding: Holding): void {
     const { address, holder, coolsUntil } = holding;
     if (coolsUntil === undefined) takeOut(holding, this.#byHolder, holder.uid);
-    else takeOut(holding, this.#cooling, nameOf(holder));
+    else this.#coolsNoMore(holding);
     if (this.holdingAt(address) !== holding) return;
     this.#holdings[address.family].delete(address.value);
     this.#freeUnlessHeld(address);
+  }
+
+  #coolsNoMore(holding: Holding): void {
+    takeOut(holding, this.#coolingByName, nameOf(holding.holder));
+    this.#cooling.remove(holding);
+    for (const listener of this.#onCooling) listener(holding.address);
   }
 
   #freeUnlessHeld(address: Address): void {

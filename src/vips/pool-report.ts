@@ -37,7 +37,7 @@ export function poolStatus(facts: PoolFacts): IPAddressPoolStatus {
     assignedIPv6: counts[6].assigned,
     availableIPv4: counts[4].available,
     availableIPv6: counts[6].available,
-    usage: usageOf(counts),
+    usage: usageOf(counts, facts.pool !== undefined),
     families: [counts[4], counts[6]].filter(({ capacity }) => capacity > 0n).map(familyStatus),
     conditions: dated(statements(facts, vips, counts), facts),
   };
@@ -65,6 +65,8 @@ export function poolMetric(pools: Iterable<Pool>, namespace: string): Metric {
 interface Counts {
   readonly family: Family;
   readonly assigned: number;
+  /** Of those, how many the pool does not have any more. */
+  readonly outside: number;
   readonly available: number;
   readonly capacity: bigint;
   readonly taken: number;
@@ -76,9 +78,11 @@ function countsOf(family: Family, vips: readonly Vip[], pool: Pool | undefined):
   const capacity = pool?.capacity(family) ?? 0n;
   const taken = pool?.taken(family) ?? 0;
   const left = capacity > BigInt(taken) ? capacity - BigInt(taken) : 0n;
+  const assigned = vips.filter(({ address }) => address.family === family);
   return {
     family,
-    assigned: vips.filter(({ address }) => address.family === family).length,
+    assigned: assigned.length,
+    outside: assigned.filter(({ address }) => pool?.gives(address) === false).length,
     available: exact(left),
     capacity,
     taken,
@@ -100,12 +104,14 @@ const familyStatus = ({ family, capacity, taken, available, excluded, next }: Co
 const MOST = BigInt(Number.MAX_SAFE_INTEGER);
 const exact = (count: bigint): number => Number(count > MOST ? MOST : count);
 
-function usageOf(counts: Readonly<Record<Family, Counts>>): string {
+function usageOf(counts: Readonly<Record<Family, Counts>>, isSound: boolean): string {
   const texts = [counts[4], counts[6]]
     .filter(({ capacity, assigned }) => capacity > 0n || assigned > 0)
-    .map(({ family, assigned, capacity }) => {
-      const whole = capacity > MOST ? '' : ` of ${capacity}`;
-      return `${assigned}${whole} IPv${family}`;
+    .map(({ family, assigned, outside, capacity }) => {
+      if (capacity === 0n && isSound) return `${outside} IPv${family} outside`;
+      const whole = capacity > MOST || !isSound ? '' : ` of ${capacity}`;
+      const rest = outside === 0 ? '' : ` and ${outside} outside`;
+      return `${assigned - outside}${whole} IPv${family}${rest}`;
     });
   return texts.join(', ');
 }
@@ -151,8 +157,9 @@ function fullness({ nearlyFull }: PoolFacts, counts: Readonly<Record<Family, Cou
   const full = own.filter(({ available }) => available === 0);
   const near = own.filter(({ capacity, taken }) => taken >= Math.ceil(Number(capacity) * nearlyFull));
   const say = (type: string, which: readonly Counts[], otherwise: string): Statement => {
-    const texts = which.map(({ family, taken, assigned, capacity }) => {
-      const others = taken > assigned ? ` (${taken - assigned} by hosts or as routers)` : '';
+    const texts = which.map(({ family, taken, assigned, outside, capacity }) => {
+      const strangers = taken - (assigned - outside);
+      const others = strangers > 0 ? ` (${strangers} by hosts or as routers)` : '';
       return `${taken} of ${capacity} IPv${family} addresses are in use${others}`;
     });
     if (texts.length === 0) return { type, status: 'False', reason: 'Room', message: otherwise };

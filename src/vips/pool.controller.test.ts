@@ -203,6 +203,29 @@ describe('a pool', () => {
     await lab.stop();
   });
 
+  it('that was made smaller counts apart what is outside of it', async () => {
+    const lab = await withPool('172.17.0.80-172.17.0.85', 'fd00::1-fd00::2');
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await lab.service(name);
+    await lab.service('g', { clusterIPs: ['fd00::1'] });
+    await lab.pool('internalapi', { addresses: ['172.17.0.80-172.17.0.81'] });
+    assert.equal(lab.findPool('internalapi').status?.usage, '2 of 2 IPv4 and 4 outside, 1 IPv6 outside');
+    assert.match(conditions(lab)['Full'] ?? '', /^True: 2 of 2 IPv4 addresses are in use;/);
+    await lab.stop();
+  });
+
+  it('that was made smaller still tells apart what hosts have of it', async () => {
+    const lab = await withPool('172.17.0.80-172.17.0.85');
+    for (const name of ['a', 'b', 'c']) await lab.service(name);
+    await lab.netConfig('172.17.0.0/24', '172.17.0.10', '172.17.0.20', { gateway: '172.17.0.83' });
+    await lab.pool('internalapi', { addresses: ['172.17.0.82-172.17.0.83'] });
+    assert.equal(lab.findPool('internalapi').status?.usage, '1 of 2 IPv4 and 2 outside');
+    assert.match(
+      conditions(lab)['Full'] ?? '',
+      /^True: 2 of 2 IPv4 addresses are in use \(1 by hosts or as routers\);/,
+    );
+    await lab.stop();
+  });
+
   it('that overlaps an older one gives nothing, and says why, until the older one is gone', async () => {
     const lab = await withPool('172.17.0.80-172.17.0.90');
     await lab.pool('late', { addresses: ['172.17.0.90-172.17.0.99'] });

@@ -60,6 +60,12 @@ describe('npm run simulate', () => {
     assert.equal(status, 2);
   });
 
+  it('says what it does not know, and how it is used', () => {
+    const { stderr, status } = simulate('--bogus');
+    assert.match(stderr, /^Unknown option '--bogus'\n\nnpm run simulate -- \[--seed N\].*--help +this\n$/s);
+    assert.equal(status, 2);
+  });
+
   it('goes through as many seeds as it is told', () => {
     const { stdout, status } = simulate('--seed', '1', '--seeds', '3', '--steps', '2');
     assert.match(stdout, /^3 seeds from 1 with 2 steps each in \d+ s: 0 failed\n$/);

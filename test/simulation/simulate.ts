@@ -14,15 +14,7 @@ with which command it does again.
   --verbose        everything that happens, a line each
   --help           this`;
 
-const { values: options } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    seeds: { type: 'string' },
-    steps: { type: 'string', default: '12' },
-    verbose: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-  },
-});
+const options = readOptions();
 
 /** Where seeds that nobody has seen begin: a new place each second. */
 const NEW = Math.floor(Date.now() / 1_000) * 1_000;
@@ -43,6 +35,25 @@ if (options.help) {
     write: (text) => console.log(text),
   });
   process.exitCode = failed === 0 ? 0 : 1;
+}
+
+function readOptions() {
+  try {
+    return parseArgs({
+      options: {
+        seed: { type: 'string' },
+        seeds: { type: 'string' },
+        steps: { type: 'string', default: '12' },
+        verbose: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    // Node.js says it in several sentences: the first is about what was written.
+    const [sentence] = error instanceof Error ? error.message.split(/\.( |\n|$)|\n/, 1) : [];
+    console.error(`${sentence ?? error}\n\n${HELP}`);
+    process.exit(2);
+  }
 }
 
 function wholeNumber(name: string, text: string): number {

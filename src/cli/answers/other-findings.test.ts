@@ -250,3 +250,31 @@ test('a Service with an address says when its pool has trouble', () => {
     'note: its address is from pool vips, which is not Ready: nobody announces',
   ]);
 });
+
+test('a Service with one address that prefers two families says which one is missing, and why', () => {
+  const inside = { clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.9', 'fd96::9'] };
+  const preferring = (annotations = {}, spec: Partial<Service['spec']> = inside, ...more: string[]): Service => {
+    const served = service({ 'metallb.io/ip-allocated-from-pool': 'vips', ...annotations }, '172.17.0.80', ...more);
+    return { ...served, spec: { ...served.spec, ipFamilyPolicy: 'PreferDualStack', ...spec } };
+  };
+  const lacks = 'note: it has no address of IPv6, though it prefers two families';
+  const because = (why: string) => [`${lacks}, and both would be from one pool: ${why}`];
+  const it = { service: preferring() };
+  assert.deepEqual(services(it), because('pool vips has no addresses of IPv6'));
+  const full = { ...pool('vips', ['172.17.0.80/31', 'fd00::/127']), status: { availableIPv4: 1, availableIPv6: 0 } };
+  assert.deepEqual(services({ ...it, pools: [full] }), because('no address of IPv6 is left in pool vips'));
+  const spare = { ...full, status: { availableIPv4: 1, availableIPv6: 1 } };
+  assert.deepEqual(services({ ...it, pools: [spare] }), because('pool vips has not given it one of IPv6 yet'));
+  assert.deepEqual(
+    services({ ...it, pools: [pool('other', ['fd00::/127'])] }),
+    because('pool vips, which its address is from, does not exist any more'),
+  );
+  const asking = preferring({ 'metallb.io/loadBalancerIPs': '172.17.0.80' });
+  assert.deepEqual(services({ service: asking }), [`${lacks}: it asks for 172.17.0.80 alone by number`]);
+  const alone = preferring({}, { clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.9'] });
+  assert.deepEqual(services({ service: alone }), [
+    `${lacks}: its addresses within the cluster are of IPv4 alone, and those decide`,
+  ]);
+  assert.deepEqual(services({ service: preferring({}, inside, 'fd00::1') }), []);
+  assert.deepEqual(services({ service: preferring({}, { ...inside, ipFamilyPolicy: 'SingleStack' }) }), []);
+});

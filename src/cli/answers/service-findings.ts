@@ -1,6 +1,7 @@
 import type { Service } from '../../api/core/service.ts';
 import { type Wishes, wishesOf } from '../../vips/wishes.ts';
 import { type Finding, named, note, problem, readyOf } from './finding.ts';
+import { lackingFamily } from './service-family-findings.ts';
 import { anyPoolFindings, namedPoolFindings } from './service-pool-findings.ts';
 import { annotation, requestFindings, type ServiceFacts } from './service-request-findings.ts';
 
@@ -10,12 +11,15 @@ export function isServed({ spec, status }: Service): boolean | undefined {
   return (status?.loadBalancer?.ingress ?? []).length > 0;
 }
 
-/** Why a Service of type LoadBalancer has no address. */
+/** Why a Service of type LoadBalancer has no address, or has not all that it prefers. */
 export function serviceFindings(facts: ServiceFacts): Finding[] {
   const { service, pools, warning } = facts;
   const about = named(service);
   if (service.metadata.deletionTimestamp !== undefined || service.spec.type !== 'LoadBalancer') return [];
-  if (isServed(service) === true) return troubledPool(facts);
+  if (isServed(service) === true) {
+    const from = poolOf(service);
+    return from === undefined ? [] : [...troubledPool(facts), ...lackingFamily(facts, from)];
+  }
   const { loadBalancerClass = '' } = service.spec;
   if (loadBalancerClass !== '') {
     return [

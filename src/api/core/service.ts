@@ -7,6 +7,8 @@ export const Service = builtinKind<Service>('', 'v1', 'Service', 'services');
  * On the Service of the API itself: what Services have their addresses from, with commas between, for hosts that nobody tells by hand.
  */
 export const SERVICE_CIDRS = 'netloom.io/service-cidrs';
+/** Beside that: what pods have theirs from. */
+export const POD_CIDRS = 'netloom.io/pod-cidrs';
 
 export interface Service extends ApiObject {
   spec: ServiceSpec;

@@ -23,6 +23,8 @@ export interface LabApi {
   readonly server: string;
   /** What Services have their addresses from; undefined where the API does not say. */
   readonly serviceCidrs?: string;
+  /** What pods have theirs from. */
+  readonly podCidrs?: string;
 }
 
 export function readRecord(lab: string): LabRecord | undefined {

@@ -1,5 +1,5 @@
 import type { Way } from '../../agent/identity-files.ts';
-import { SERVICE_CIDRS, Service } from '../../api/core/service.ts';
+import { POD_CIDRS, SERVICE_CIDRS, Service } from '../../api/core/service.ts';
 import { Client } from '../../runtime/client.ts';
 import type { System } from '../../runtime/clock.ts';
 import { HttpTransport } from '../../runtime/http-transport.ts';
@@ -31,8 +31,12 @@ export class LabClient {
   /** What agents have to know of it. */
   async described(): Promise<LabApi> {
     const service = await this.client.get(Service, 'kubernetes', 'default');
-    const serviceCidrs = service?.metadata.annotations?.[SERVICE_CIDRS];
-    return { ...this.api, ...(serviceCidrs === undefined ? {} : { serviceCidrs }) };
+    const { [SERVICE_CIDRS]: serviceCidrs, [POD_CIDRS]: podCidrs } = service?.metadata.annotations ?? {};
+    return {
+      ...this.api,
+      ...(serviceCidrs === undefined ? {} : { serviceCidrs }),
+      ...(podCidrs === undefined ? {} : { podCidrs }),
+    };
   }
 
   close(): void {

@@ -14,6 +14,7 @@ import { makeNetwork } from '../network/make-network.ts';
 import { removeNetwork, removeParts } from '../network/remove-network.ts';
 import { type Changes, changesBetween, goneHosts, goneNodes, goneTaints } from '../plan/changes.ts';
 import type { LabPlan, PlannedHost } from '../plan/lab-plan.ts';
+import { podOverlaps } from '../pod-networks.ts';
 import { EVERYBODYS_TURN, LabPlaces } from '../state/places.ts';
 import { type LabRecord, readRecord, readRecords, writeFaults, writeRecord } from '../state/record.ts';
 import { takeTurn } from '../state/turn.ts';
@@ -78,6 +79,8 @@ async function claim(document: LabDocument, options: BringUpOptions): Promise<La
   const before = readRecord(document.name);
   const others = readRecords().filter(({ plan }) => plan.name !== document.name);
   const plan = await fitIn(document, { file, api, before, others });
+  const described = await api?.described();
+  if (described !== undefined) considerPods(document, described.podCidrs, options);
   for (const other of others) {
     if (api === undefined || other.api?.server !== api.api.server) continue;
     options.say(
@@ -85,10 +88,16 @@ async function claim(document: LabDocument, options: BringUpOptions): Promise<La
     );
   }
   if (before !== undefined) await removeChanged(before, plan, options);
-  const record = { plan, file, ...(api === undefined ? {} : { api: await api.described() }), complete: false };
+  const record = { plan, file, ...(described === undefined ? {} : { api: described }), complete: false };
   writeRecord(record);
   writeFileSync(new LabPlaces(document.name).document, text, { mode: 0o600 });
   return record;
+}
+
+function considerPods(document: LabDocument, podCidrs: string | undefined, { file, say }: BringUpOptions): void {
+  const { faults, isCertain } = podOverlaps(document, podCidrs);
+  if (faults.length > 0 && isCertain) throw LabError.of(file, faults);
+  for (const { sentence } of faults) say(sentence);
 }
 
 /** What is to become something else is taken away first. Until it is, the record knows of it. */

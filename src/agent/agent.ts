@@ -14,7 +14,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { readMachine } from './host-facts.ts';
 import { Identity } from './identity.ts';
 import { IdentityFiles } from './identity-files.ts';
-import { nodeMetadata, type Presence } from './node-status.ts';
+import { nodeMetadata, type Presence, saysWhatThereIs } from './node-status.ts';
 import { ownNode } from './own-node.controller.ts';
 import { podRoutes } from './pod-routes.controller.ts';
 import { HostedPods } from './pods.ts';
@@ -132,6 +132,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       ...{ name, client, informers, events: events('kubelet'), network, services, system, log, troubles },
       ...{ stateDirectory, runDirectory: options.runDirectory, cgroup: options.cgroup, hidden: options.hidden },
       ...{ addresses, port: options.port },
+      isNodeUpToDate: (node) => registration.isOn(node) && saysWhatThereIs(node, presence(), machine),
       authority: connection.ca ?? '',
       serving: () => certificates.serving,
       signal: ended.signal,

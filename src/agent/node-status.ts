@@ -1,6 +1,7 @@
 import packageFile from '../../package.json' with { type: 'json' };
 import type { Node, NodeCondition } from '../api/core/node.ts';
 import { leftOf, scarceOn } from '../pods/host/storage/disk-space.ts';
+import { amountsOf } from '../pods/scheduling/requests.ts';
 import { timestamp } from '../runtime/timestamp.ts';
 import type { Machine, Supplies } from './host-facts.ts';
 
@@ -47,13 +48,8 @@ export function nodeStatus(
   before: Node['status'],
   now: number,
 ): NonNullable<Node['status']> {
-  const capacity = {
-    cpu: String(machine.cpus),
-    memory: `${Math.floor(machine.memoryBytes / 1024)}Ki`,
-    pods: MOST_PODS,
-    'ephemeral-storage': `${Math.floor(supplies.diskBytes / 1024)}Ki`,
-    ...resources,
-  };
+  const disk = { 'ephemeral-storage': `${Math.floor(supplies.diskBytes / 1024)}Ki` };
+  const capacity = { ...disk, ...lasting(resources, machine) };
   return {
     ...before,
     capacity: { ...before?.capacity, ...capacity },
@@ -79,6 +75,20 @@ export function nodeStatus(
     },
     features: { supplementalGroupsPolicy: true },
   };
+}
+
+/** What a host has as long as its agent runs. */
+const lasting = (resources: Presence['resources'], { cpus, memoryBytes }: Machine): Record<string, string> => ({
+  cpu: String(cpus),
+  memory: `${Math.floor(memoryBytes / 1024)}Ki`,
+  pods: MOST_PODS,
+  ...resources,
+});
+
+/** Whether the Node says what its host has now, and not what it had under an agent before. */
+export function saysWhatThereIs({ status }: Node, { resources }: Presence, machine: Machine): boolean {
+  const said = amountsOf(status?.allocatable);
+  return [...amountsOf(lasting(resources, machine))].every(([resource, amount]) => said.get(resource) === amount);
 }
 
 type Statement = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;

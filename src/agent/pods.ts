@@ -19,6 +19,8 @@ export interface PodsOptions extends Trying {
   readonly informers: Informers;
   readonly events: Events;
   readonly network: PodNetwork;
+  /** Whether the Node says what the host is and has now. */
+  readonly isNodeUpToDate: (node: Node) => boolean;
   readonly services: Pick<ServiceHost, 'dns' | 'services'>;
   readonly stateDirectory: string;
   readonly runDirectory: string;
@@ -74,14 +76,14 @@ export class HostedPods {
 
   async #start(): Promise<void> {
     const { name, runDirectory, stateDirectory, cgroup, hidden, system, log, client, events, network } = this.#options;
-    const { informers, addresses, services, troubles, signal } = this.#options;
+    const { informers, addresses, services, isNodeUpToDate, troubles, signal } = this.#options;
     const runtime = await SupervisedRuntime.connect({ runDirectory, stateDirectory, cgroup, hidden, system, log });
     if (signal.aborted) return runtime.close();
     this.#options.giveUp.addEventListener('abort', () => void runtime.close());
     const nodes = informers.of(Node);
     const rangeOf = (node: Node | undefined): string | undefined => node?.spec.podCIDR;
     const podHost = new PodHost({
-      ...{ client, system, log, events, node: name, runtime, network, stateDirectory },
+      ...{ client, system, log, events, node: name, runtime, network, stateDirectory, isNodeUpToDate },
       hostAddresses: () => addresses,
       podCidr: () => rangeOf(nodes.cache.get({ namespace: '', name })),
       dns: () => services.dns(),

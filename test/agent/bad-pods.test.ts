@@ -277,6 +277,73 @@ describe('a pod that cannot be as it is described', needsRoot, () => {
     });
   }
 
+  for (const [what, spec, container, reason, why] of [
+    [
+      'more processors than there are',
+      {},
+      { resources: { requests: { cpu: '4k' } } },
+      'OutOfcpu',
+      /^Node didn't have enough resource: cpu, requested: 4000000, used: 0, capacity: \d+000$/,
+    ],
+    [
+      'more memory than there is',
+      {},
+      { resources: { requests: { memory: '1Pi' } } },
+      'OutOfmemory',
+      /^Node didn't have enough resource: memory, requested: 1125899906842624, used: 0, capacity: \d+$/,
+    ],
+    [
+      'a node with another label',
+      { nodeSelector: { disk: 'none' } },
+      {},
+      'NodeAffinity',
+      /^Predicate NodeAffinity failed: node\(s\) didn't match Pod's node affinity\/selector$/,
+    ],
+  ] as const) {
+    test(`is refused as by a kubelet when it asks for ${what} and has asked no scheduler`, async () => {
+      const name = what.replaceAll(' ', '-');
+      await pods.script(name, STAY, container as Partial<Container>, spec);
+      const { metadata, status } = await pods.finished(name);
+      assert.deepEqual([status?.phase, status?.reason], ['Failed', reason]);
+      assert.match(status?.message?.replace('Pod was rejected: ', '') ?? '', why);
+      assert.equal(status?.containerStatuses, undefined);
+      assert.match(await pods.event(name, new RegExp(reason)), new RegExp(`^Warning ${reason}: `));
+      assert.ok(!readdirSync(join(pods.machine.folder, 'state/pods')).includes(metadata.uid));
+      assert.match(await pods.machine.kubectl(['get', 'pod', name]), new RegExp(` ${reason} `));
+    });
+  }
+
+  test('is refused a port that another one has, as long as that one has it; who has begun is not asked again', async () => {
+    const { machine } = pods;
+    const serving = [shell(STAY, { ports: [{ containerPort: 8099 }] })];
+    await machine.kubectl(`label node ${machine.name} disk=some`);
+    await pods.pod('holder', serving, { hostNetwork: true, nodeSelector: { disk: 'some' } });
+    const before = await pods.ready('holder');
+    await pods.pod('late', serving, { hostNetwork: true });
+    const { status } = await pods.finished('late');
+    assert.deepEqual(
+      [status?.reason, status?.message],
+      [
+        'NodePorts',
+        "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+      ],
+    );
+
+    await machine.kubectl(`label node ${machine.name} disk-`);
+    await machine.end('agent', 'SIGKILL');
+    await machine.startAgent();
+    await pods.pod('later', serving, { hostNetwork: true });
+    assert.equal((await pods.finished('later')).status?.reason, 'NodePorts');
+    const after = await pods.ready('holder');
+    assert.equal(statusIn(after).containerID, statusIn(before).containerID);
+
+    await pods.delete('holder');
+    await pods.gone('holder');
+    await pods.pod('heir', serving, { hostNetwork: true });
+    await pods.ready('heir');
+    await pods.delete('heir');
+  });
+
   test('is not started as root when it must not be', async () => {
     await pods.script('non-root', STAY, { securityContext: { runAsNonRoot: true } });
     assert.match(

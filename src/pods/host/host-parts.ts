@@ -1,3 +1,4 @@
+import type { Node } from '../../api/core/node.ts';
 import type { Service } from '../../api/core/service.ts';
 import type { Client } from '../../runtime/client.ts';
 import type { System } from '../../runtime/clock.ts';
@@ -21,6 +22,8 @@ export interface PodHostOptions {
   readonly events: Events;
   /** The name of the Node. */
   readonly node: string;
+  /** Whether the Node says what the host is and has now, and not what it was and had under an agent before. */
+  readonly isNodeUpToDate: (node: Node) => boolean;
   readonly runtime: ContainerRuntime;
   readonly network: PodNetwork;
   /** STATE in the README. */

@@ -12,6 +12,7 @@ export interface PodFacts {
   readonly seenAt: number;
   /** Since when it is to end, whatever the reason. */
   readonly leavingSince: number | undefined;
+  readonly admission: Admission;
   /** This host wants to be rid of it, and why. */
   readonly eviction: Eviction | undefined;
   readonly sandbox: SandboxFacts;
@@ -21,6 +22,9 @@ export interface PodFacts {
   /** By name; what is left out was never started and nothing is known of it. */
   readonly containers: ReadonlyMap<string, ContainerFacts>;
 }
+
+/** Whether the pod may begin here; or why not. */
+export type Admission = 'awaited' | 'granted' | Obstacle;
 
 export interface SandboxFacts {
   /** `released`: what it held of the host was given back after the pod had finished. */

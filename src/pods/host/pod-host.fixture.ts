@@ -6,12 +6,13 @@ import type { TestContext } from 'node:test';
 import type { Faults } from '../../../test/simulation/faults.ts';
 import { type World, world } from '../../../test/simulation/world.ts';
 import { ConfigMap, Secret } from '../../api/core/config.ts';
+import { Node } from '../../api/core/node.ts';
 import { type Container, type ContainerStatus, Pod, type PodSpec } from '../../api/core/pod.ts';
 import { Event } from '../../runtime/builtin.ts';
 import { Client } from '../../runtime/client.ts';
 import { EventRecorder } from '../../runtime/events.ts';
 import { conditionOf } from '../pod-state.ts';
-import { ROOMY } from './pod.fixture.ts';
+import { ALLOCATABLE, ROOMY } from './pod.fixture.ts';
 import { PodHost } from './pod-host.ts';
 import type { ContainerSpec } from './runtime.ts';
 import { type Behaviour, SimulatedNetwork, SimulatedRuntime } from './simulated-runtime.fixture.ts';
@@ -33,6 +34,7 @@ export class SimulatedHost {
   /** What folders are said to take up. */
   readonly diskUsage = new Map<string, number>();
   diskSpace: DiskSpace = ROOMY;
+  isNodeUpToDate: (node: Node) => boolean = () => true;
   podCidr: string | undefined = '10.244.7.0/24';
   #host: PodHost | undefined;
   #events: EventRecorder | undefined;
@@ -40,7 +42,7 @@ export class SimulatedHost {
   private constructor(directory: string, seed: number, faults: Partial<Faults>) {
     this.directory = directory;
     this.#faults = faults;
-    this.world = world({ seed, kinds: [Pod, Event, ConfigMap, Secret], level: 'error' });
+    this.world = world({ seed, kinds: [Node, Pod, Event, ConfigMap, Secret], level: 'error' });
     this.runtime = new SimulatedRuntime(this.world.clock, (spec) => this.#behaviourOf(spec));
   }
 
@@ -51,6 +53,7 @@ export class SimulatedHost {
     const directory = await mkdtemp(path.join(tmpdir(), 'netloom-podhost-'));
     const host = new SimulatedHost(directory, seed, faults);
     t?.after(() => host.end());
+    await host.has(ALLOCATABLE);
     await host.begin();
     return host;
   }
@@ -58,6 +61,16 @@ export class SimulatedHost {
   get host(): PodHost {
     assert.ok(this.#host, 'the agent is not there');
     return this.#host;
+  }
+
+  /** What its Node says that it has. */
+  async has(allocatable: Record<string, string>, labels: Record<string, string> = {}): Promise<void> {
+    const { api, client } = this.world;
+    const [there] = api.objects(Node);
+    const ref = { namespace: '', name: NODE };
+    if (there === undefined) await client.create(Node, { metadata: { name: NODE, labels }, spec: {} });
+    else await client.patch(Node, ref, { merge: { metadata: { labels } } });
+    await client.patch(Node, ref, { merge: { status: { allocatable } } }, 'status');
   }
 
   /** The agent begins, or begins anew. */
@@ -69,6 +82,7 @@ export class SimulatedHost {
     this.#host = new PodHost({
       ...{ client, system, log, events, node: NODE, runtime: this.runtime, network: this.network },
       stateDirectory: this.directory,
+      isNodeUpToDate: (found) => this.isNodeUpToDate(found),
       hostAddresses: () => ['192.0.2.7'],
       podCidr: () => this.podCidr,
       dns: () => ({

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Pod } from '../../api/core/pod.ts';
 import { type Change, Informer } from '../../runtime/informer.ts';
+import { isTerminating } from '../pod-state.ts';
+import { Admittance } from './admittance.ts';
 import { Gate } from './gate.ts';
 import type { HostParts, PodHostOptions } from './host-parts.ts';
 import { hostUsers } from './host-users.ts';
@@ -15,6 +18,7 @@ import { PodWorker } from './pod-worker.ts';
 import { References } from './references.ts';
 import type { ContainerState, SandboxState } from './runtime.ts';
 import { watchStorage } from './storage/storage-watch.ts';
+import { refusalOf } from './unsupported.ts';
 
 export type { ClusterDns, PodHostOptions } from './host-parts.ts';
 
@@ -33,6 +37,7 @@ export class PodHost implements PodDirectory {
   /** UID → what was found and not claimed yet. */
   readonly #found = new Map<string, { sandbox: SandboxState | undefined; states: Map<string, ContainerState> }>();
   readonly #orphans: Orphans;
+  readonly #admittance: Admittance;
   readonly #stop = new AbortController();
   #storageWatch: Promise<void> = Promise.resolve();
   #networkGuard: Promise<void> = Promise.resolve();
@@ -52,6 +57,7 @@ export class PodHost implements PodDirectory {
       capacity: { cpuMillis: os.availableParallelism() * 1000, memoryBytes: os.totalmem() },
     };
     this.#orphans = new Orphans(this.#parts);
+    this.#admittance = new Admittance(this.#parts);
     const scope = { fieldSelector: `spec.nodeName=${node}` };
     this.#informer = new Informer({ client, kind: Pod, scope, system, log });
   }
@@ -68,6 +74,7 @@ export class PodHost implements PodDirectory {
     this.#informer.onChange((change) => this.#podChanged(change));
     this.#informer.start();
     void this.#informer.whenSynced().then(() => this.#sweep());
+    void this.#informer.whenSynced().then(() => this.#admittance.open());
     this.#networkGuard = guardNetwork(this.#parts, this.#stop.signal);
     this.#storageWatch = watchStorage({ ...this.#parts, pods: () => this.#workers.values() }, this.#stop.signal);
   }
@@ -78,6 +85,7 @@ export class PodHost implements PodDirectory {
     this.#stop.abort();
     await this.#informer.stop();
     await this.#orphans.stop();
+    await this.#admittance.stop();
     await Promise.all([...this.#workers.values()].map((worker) => worker.stop()));
     await this.#parts.references.stop();
     await this.#storageWatch;
@@ -94,21 +102,31 @@ export class PodHost implements PodDirectory {
   }
 
   #podChanged({ before, now }: Change<Pod>): void {
-    if (now === undefined) this.#workers.get(before.metadata.uid)?.vanish();
-    else if (this.#workers.has(now.metadata.uid)) this.#workers.get(now.metadata.uid)?.become(now);
-    else this.#begin(now);
+    const { uid } = (now ?? before).metadata;
+    const worker = this.#workers.get(uid);
+    if (now === undefined) {
+      this.#admittance.leave(uid);
+      worker?.vanish();
+    } else if (worker === undefined) {
+      this.#begin(now);
+    } else {
+      this.#admittance.become(now);
+      worker.become(now);
+    }
   }
 
   #begin(pod: Pod): void {
     const { uid, namespace, name } = pod.metadata;
     const found = this.#found.get(uid);
     this.#found.delete(uid);
+    const hasBegun = found !== undefined || this.#hasBegun(pod);
     const key = `${namespace}/${name}`;
     const worker = new PodWorker({
       parts: this.#parts,
       pod,
       sandbox: found?.sandbox,
       states: [...(found?.states.values() ?? [])],
+      admission: hasBegun ? 'granted' : 'awaited',
       finished: () => {
         this.#workers.delete(uid);
         if (this.#named.get(key) === worker) this.#named.delete(key);
@@ -116,6 +134,17 @@ export class PodHost implements PodDirectory {
     });
     this.#workers.set(uid, worker);
     this.#named.set(key, worker);
+    if (hasBegun) this.#admittance.enter(pod);
+    else if (!isTerminating(pod) && refusalOf(pod) === undefined) {
+      this.#admittance.ask(pod, (refusal) => worker.admit(refusal));
+    }
+  }
+
+  /** Nothing may run of it any more, as when the machine was started anew, but what has begun is to go on. */
+  #hasBegun(pod: Pod): boolean {
+    const { places } = this.#parts;
+    const folders = [places.pod(pod.metadata.uid), places.podLogs(pod)];
+    return pod.status?.startTime !== undefined || folders.some((folder) => existsSync(folder));
   }
 
   #containerChanged(state: ContainerState): void {

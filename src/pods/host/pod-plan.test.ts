@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Container, Pod } from '../../api/core/pod.ts';
+import { isFinished } from '../pod-state.ts';
 import {
   allContainersOf,
   type ContainerFacts,
@@ -109,6 +110,7 @@ const podFacts: fc.Arbitrary<PodFacts> = fc
       now: NOW,
       seenAt,
       leavingSince,
+      admission: 'granted',
       eviction: undefined,
       sandbox,
       hostIPs: ['192.0.2.7'],
@@ -210,6 +212,29 @@ test('what may not be restarted is not', () => {
       assert.notEqual(restartPolicy, 'Never');
       assert.ok(restartPolicy === 'Always' || end.exitCode !== 0);
     }
+  });
+});
+
+test('nothing is done and nothing is said of a pod before it may begin', () => {
+  holds((facts) => {
+    const { steps, status, leaving } = planPod({ ...facts, admission: 'awaited' });
+    if (leaving) return;
+    assert.deepEqual(steps, []);
+    assert.deepEqual(status, facts.pod.status);
+  });
+});
+
+test('a pod that may not begin fails with the reason', () => {
+  const admission = { reason: 'OutOfcpu', message: 'too little of it' };
+  holds((facts) => {
+    const { steps, status, leaving, refusal } = planPod({ ...facts, admission });
+    assert.ok(leaving);
+    assert.deepEqual(starts(steps), []);
+    if (isFinished(facts.pod)) return assert.equal(refusal, undefined);
+    assert.deepEqual(refusal, admission);
+    if (allContainersOf(facts.pod).some(({ name }) => isAlive(factsOf(facts, name)))) return;
+    const { phase, reason, message } = status;
+    assert.deepEqual([phase, reason, message], ['Failed', 'OutOfcpu', 'Pod was rejected: too little of it']);
   });
 });
 

@@ -51,16 +51,27 @@ export type Step =
 export function planPod(facts: PodFacts): PodPlan {
   const verdict = verdictOf(facts);
   const leaving = facts.gone || isTerminating(facts.pod) || verdict !== undefined;
+  if (!leaving && facts.admission === 'awaited') return holdStill(facts);
   const moves = leaving ? leave(facts) : proceed(facts);
   return {
     leaving,
-    refusal: isFinished(facts.pod) ? undefined : refusalIn(verdict),
+    refusal: isFinished(facts.pod) ? undefined : (rejectionOf(facts) ?? refusalIn(verdict)),
     backingOff: moves.backingOff,
     steps: [...moves.steps, ...forgetOld(facts)],
     status: podStatus(facts, verdict, moves.backingOff),
     wakeAt: leaving ? undefined : earliest(moves.wakeAt, deadlineOf(facts)),
   };
 }
+
+/** Nothing is said of it either: what has a start time has begun. */
+const holdStill = ({ pod }: PodFacts): PodPlan => ({
+  leaving: false,
+  refusal: undefined,
+  backingOff: new Set(),
+  steps: [],
+  status: pod.status ?? {},
+  wakeAt: undefined,
+});
 
 const earliest = (...moments: readonly (number | undefined)[]): number | undefined =>
   moments.reduce((first, moment) => (first === undefined || (moment ?? first) < first ? moment : first), undefined);
@@ -79,12 +90,19 @@ function verdictOf(facts: PodFacts): Verdict | undefined {
   if (isFinished(pod) && (phase === 'Succeeded' || phase === 'Failed')) return { phase, reason, message };
   const refusal = refusalOf(pod);
   if (refusal !== undefined) return { phase: 'Failed', ...refusal };
+  const rejection = rejectionOf(facts);
+  if (rejection !== undefined) {
+    return { phase: 'Failed', reason: rejection.reason, message: `Pod was rejected: ${rejection.message}` };
+  }
   if (facts.eviction !== undefined) return { phase: 'Failed', ...facts.eviction };
   const deadline = deadlineOf(facts);
   if (deadline !== undefined && deadline <= now) return { phase: 'Failed', ...DEADLINE_EXCEEDED };
   if (hasRunItsCourse(facts)) return { phase: undefined };
   return undefined;
 }
+
+const rejectionOf = ({ admission }: PodFacts): Obstacle | undefined =>
+  typeof admission === 'object' ? admission : undefined;
 
 const refusalIn = ({ reason, message = '' }: Verdict = { phase: undefined }): Obstacle | undefined =>
   reason === undefined ? undefined : { reason, message };

@@ -10,7 +10,14 @@ import { isFinished } from '../pod-state.ts';
 import type { HostParts } from './host-parts.ts';
 import { PodContainers } from './pod-containers.ts';
 import type { HostedPod } from './pod-directory.ts';
-import { allContainersOf, type Eviction, type Obstacle, type PodFacts, type SandboxFacts } from './pod-facts.ts';
+import {
+  type Admission,
+  allContainersOf,
+  type Eviction,
+  type Obstacle,
+  type PodFacts,
+  type SandboxFacts,
+} from './pod-facts.ts';
 import { type PodPlan, planPod, type Step } from './pod-plan.ts';
 import { removeFolder } from './pod-remains.ts';
 import { prepareSandbox } from './pod-sandbox.ts';
@@ -28,6 +35,7 @@ export interface PodWorkerOptions {
   /** What an agent before this one left. */
   readonly sandbox: SandboxState | undefined;
   readonly states: readonly ContainerState[];
+  readonly admission: Admission;
   /** Nothing of the pod is left on this host. */
   readonly finished: () => void;
 }
@@ -56,14 +64,16 @@ export class PodWorker implements HostedPod {
   /** Task → why it has not succeeded yet. */
   readonly #obstacles = new Map<'sandbox' | 'volumes', Obstacle>();
   #leavingSince: number | undefined;
+  #admission: Admission;
   #eviction: Eviction | undefined;
   #backingOff: ReadonlySet<string> = new Set();
   #alarm: Cancel | undefined;
   #isLooking = false;
   #isStopped = false;
 
-  constructor({ parts, pod, sandbox, states, finished }: PodWorkerOptions) {
+  constructor({ parts, pod, sandbox, states, admission, finished }: PodWorkerOptions) {
     this.#parts = parts;
+    this.#admission = admission;
     this.#pod = pod;
     this.uid = pod.metadata.uid;
     this.#log = parts.log.with({ pod: `${pod.metadata.namespace}/${pod.metadata.name}` });
@@ -122,6 +132,12 @@ export class PodWorker implements HostedPod {
     const { places } = this.#parts;
     const runs = this.containers.flatMap((name) => this.#containers.statesOf(name).current?.id ?? []);
     return [places.pod(this.uid), places.podLogs(this.#pod), ...runs.map((id) => places.layer(id))];
+  }
+
+  /** Whether it may begin: told once, if it was awaited. */
+  admit(refusal: Obstacle | undefined): void {
+    this.#admission = refusal ?? 'granted';
+    this.look();
   }
 
   evict(message: string, because: EvictedFor): void {
@@ -218,6 +234,7 @@ export class PodWorker implements HostedPod {
       now: system.now(),
       seenAt: this.#seenAt,
       leavingSince: this.#leavingSince,
+      admission: this.#admission,
       eviction: this.#eviction,
       sandbox: this.#sandbox,
       hostIPs: hostAddresses(),

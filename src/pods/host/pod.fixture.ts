@@ -20,6 +20,9 @@ export const ROOMY: DiskSpace = {
   inodesFree: 900_000,
 };
 
+/** What a host has for pods. */
+export const ALLOCATABLE = { cpu: '4', memory: '8Gi', pods: '110', 'ephemeral-storage': '100Gi' };
+
 /** A pod for what looks at one. */
 export const podWith = (spec: Partial<PodSpec> = {}, metadata: Partial<ObjectMeta> = {}): Pod => ({
   apiVersion: 'v1',

@@ -12,7 +12,7 @@ import { Client } from '../../runtime/client.ts';
 import { EventRecorder } from '../../runtime/events.ts';
 import { silentLog } from '../../runtime/log.ts';
 import { system } from '../../runtime/system.ts';
-import { ROOMY } from './pod.fixture.ts';
+import { ALLOCATABLE, ROOMY } from './pod.fixture.ts';
 import { PodHost } from './pod-host.ts';
 import { NAMESPACE, PodsByApi } from './pods-by-api.fixture.ts';
 import { RoutedPodNetwork } from './routed-pod-network.ts';
@@ -50,7 +50,9 @@ export class RealHost extends PodsByApi {
     const engine = await EngineInTest.start();
     t.after(() => engine.stop());
     host = new RealHost(engine, machine);
-    await host.client.create(Node, { metadata: { name: NODE }, spec: {} });
+    const { metadata } = await host.client.create(Node, { metadata: { name: NODE }, spec: {} });
+    const status = { allocatable: ALLOCATABLE };
+    await host.client.patch(Node, { namespace: '', ...metadata }, { merge: { status } }, 'status');
     await eventually(
       () => (host as RealHost).client.get(Namespace, NAMESPACE),
       (found) => found !== undefined,
@@ -73,6 +75,7 @@ export class RealHost extends PodsByApi {
       ...{ client, system: clock, log: silentLog, events: this.#events, node: NODE, network: this.network },
       runtime: this.machine.runtime,
       stateDirectory: this.machine.stateDirectory,
+      isNodeUpToDate: () => true,
       hostAddresses: () => ['192.0.2.7'],
       podCidr: () => this.podCidr,
       dns: () => ({ nameservers: ['10.96.0.10'], searches: ['svc.cluster.local', 'cluster.local'], options: [] }),

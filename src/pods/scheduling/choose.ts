@@ -2,8 +2,8 @@ import type { Node, Taint } from '../../api/core/node.ts';
 import type { Pod } from '../../api/core/pod.ts';
 import { isTolerated, untolerated } from '../tolerations.ts';
 import type { Cluster } from './cluster.ts';
-import { hostPortsOf } from './host-ports.ts';
-import { fitsNodeAffinity, nodePreference } from './node-affinity.ts';
+import { hostPortsOf, NO_FREE_PORTS } from './host-ports.ts';
+import { fitsNodeAffinity, NO_SUCH_NODE, nodePreference } from './node-affinity.ts';
 import type { NodeSpace } from './node-space.ts';
 import { companyRules, companyWishes } from './pod-affinity.ts';
 import { requestsOf } from './requests.ts';
@@ -76,15 +76,13 @@ function checks(pod: Pod, cluster: Cluster): (space: Space) => Refusal | undefin
     if (taint !== undefined) {
       return because('node', `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`);
     }
-    if (!fitsNodeAffinity(pod, node)) return because('node', "node(s) didn't match Pod's node affinity/selector");
-    if (!space.ports.areFree(ports)) {
-      return because('space', "node(s) didn't have free ports for the requested pod ports");
-    }
-    const lacking = space.lacks(amounts);
-    if (lacking.length > 0) {
+    if (!fitsNodeAffinity(pod, node)) return because('node', NO_SUCH_NODE);
+    if (!space.ports.areFree(ports)) return because('space', NO_FREE_PORTS);
+    const shortages = space.shortages(amounts);
+    if (shortages.length > 0) {
       return because(
         'space',
-        ...lacking.map((resource) => (resource === 'pods' ? 'Too many pods' : `Insufficient ${resource}`)),
+        ...shortages.map(({ resource }) => (resource === 'pods' ? 'Too many pods' : `Insufficient ${resource}`)),
       );
     }
     const uneven = spread(node);

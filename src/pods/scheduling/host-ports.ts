@@ -8,6 +8,8 @@ export interface HostPort {
   readonly address: string;
 }
 
+export const NO_FREE_PORTS = "node(s) didn't have free ports for the requested pod ports";
+
 export function hostPortsOf({ spec }: Pod): HostPort[] {
   const containers = [
     ...(spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always'),

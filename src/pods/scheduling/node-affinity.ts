@@ -1,6 +1,8 @@
 import type { Node } from '../../api/core/node.ts';
 import type { NodeSelectorRequirement, NodeSelectorTerm, Pod } from '../../api/core/pod.ts';
 
+export const NO_SUCH_NODE = "node(s) didn't match Pod's node affinity/selector";
+
 /** Whether the pod's nodeSelector and required node affinity allow the node. */
 export function fitsNodeAffinity({ spec }: Pod, node: Node): boolean {
   const labels = node.metadata.labels ?? {};

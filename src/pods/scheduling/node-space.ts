@@ -19,6 +19,15 @@ export const tenant = (pod: Pod, nodeName: string): Tenant => ({
   ports: hostPortsOf(pod),
 });
 
+/** Too little of a resource, all in thousandths. */
+export interface Shortage {
+  readonly resource: string;
+  readonly requested: number;
+  readonly used: number;
+  /** Undefined when the node says nothing of the resource. */
+  readonly capacity: number | undefined;
+}
+
 /** What is in use on one node, as sums that are kept and never added up anew. */
 export class NodeSpace {
   readonly name: string;
@@ -66,14 +75,16 @@ export class NodeSpace {
   }
 
   /** Resources of which too little is left. A node that does not say how many pods it takes takes any number. */
-  lacks(amounts: Amounts): string[] {
-    const lacking: string[] = [];
-    for (const [resource, amount] of amounts) {
-      if (amount === 0) continue;
-      const limit = this.#allocatable.get(resource) ?? (resource === 'pods' ? Number.POSITIVE_INFINITY : 0);
-      if ((this.#used.get(resource) ?? 0) + amount > limit) lacking.push(resource);
+  shortages(amounts: Amounts): Shortage[] {
+    const found: Shortage[] = [];
+    for (const [resource, requested] of amounts) {
+      if (requested === 0) continue;
+      const capacity = this.#allocatable.get(resource);
+      const used = this.#used.get(resource) ?? 0;
+      const limit = capacity ?? (resource === 'pods' ? Number.POSITIVE_INFINITY : 0);
+      if (used + requested > limit) found.push({ resource, requested, used, capacity });
     }
-    return lacking;
+    return found;
   }
 
   /** The part of a resource, from 0 to 1, that would be in use with the pod. */

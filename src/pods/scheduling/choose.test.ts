@@ -308,6 +308,39 @@ describe('company of pods', () => {
     const away = { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: wish } };
     assert.notEqual(placeIn(clusterOf(nodes.slice(1, 3), [there]), pod('new', { affinity: away })), 'c');
   });
+
+  it('is also preferred by pods that are there already, as long as they are', () => {
+    const web = pod('new', { labels: { app: 'web' } });
+    const wish = (weight: number) => [{ weight, podAffinityTerm: app('web', { topologyKey: 'zone' }) }];
+    const fond = { podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: wish(50) } };
+    const wary = { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: wish(40) } };
+    const [a, , c] = nodes;
+    assert.ok(a && c);
+    const cluster = clusterOf([a, c]);
+    const come = (name: string, nodeName: string, affinity: PodSpec['affinity'] = {}): void =>
+      cluster.setPod(pod(name, { nodeName, affinity }));
+    assert.equal(placeIn(cluster, web), 'a');
+    come('fond', 'c', fond);
+    assert.equal(placeIn(cluster, web), 'c', 'although it is less empty');
+    assert.equal(placeIn(cluster, pod('another', { labels: { app: 'db' } })), 'a');
+    come('wary', 'c', wary);
+    assert.equal(placeIn(cluster, web), 'c', 'one likes it more than the other does not');
+    cluster.removePod('default/fond');
+    come('plain', 'a');
+    come('plainer', 'a');
+    assert.equal(placeIn(cluster, web), 'a', 'although it is less empty');
+    cluster.removePod('default/wary');
+    assert.equal(placeIn(cluster, web), 'c');
+  });
+
+  it('is a little liked by pods that cannot be without it', () => {
+    const needy = pod('needy', { ...near(app('web', { topologyKey: 'zone' })), nodeName: 'c' });
+    const [a, , c] = nodes;
+    assert.ok(a && c);
+    const cluster = clusterOf([a, c], [needy]);
+    assert.equal(placeIn(cluster, pod('new', { labels: { app: 'web' } })), 'c');
+    assert.equal(placeIn(cluster, pod('new', { labels: { app: 'db' } })), 'a');
+  });
 });
 
 describe('spread', () => {

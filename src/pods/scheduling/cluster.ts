@@ -1,9 +1,10 @@
 import type { Node } from '../../api/core/node.ts';
-import type { Pod, PodAffinityTerm } from '../../api/core/pod.ts';
+import type { Pod } from '../../api/core/pod.ts';
 import { keyOfObject } from '../../runtime/ref.ts';
 import { isFinished } from '../pod-state.ts';
 import { NodeSpace, type Tenant, tenant } from './node-space.ts';
-import { affinityPeers, arePeers, type NamespacesBy, type Peers, termOf } from './peers.ts';
+import { Opinions, refusalsIn, type Thought, wishesIn } from './opinions.ts';
+import type { NamespacesBy, Peers } from './peers.ts';
 import { Tallies, type Tally } from './tallies.ts';
 
 /** All nodes with what is on them, kept up to date change by change. */
@@ -13,12 +14,14 @@ export class Cluster {
   /** Decided by us, and not heard of from the server: key of the pod → its UID. */
   readonly #assumed = new Map<string, string>();
   readonly #tallies = new Tallies();
-  /** What running pods do not want beside them: the rule → the nodes of those who have it. */
-  readonly #refusals = new Map<string, Refusal & { readonly perNode: Map<string, number> }>();
+  readonly #refusals: Opinions;
+  readonly #wishes: Opinions;
   readonly #namespacesBy: NamespacesBy;
 
   constructor({ namespacesBy = () => [] }: { namespacesBy?: NamespacesBy } = {}) {
     this.#namespacesBy = namespacesBy;
+    this.#refusals = new Opinions(namespacesBy);
+    this.#wishes = new Opinions(namespacesBy);
   }
 
   get namespacesBy(): NamespacesBy {
@@ -83,17 +86,21 @@ export class Cluster {
   }
 
   /** Where the pod is not wanted by those who run already. */
-  refusalsOf(pod: Pod): { topologyKey: string; nodes: Iterable<string> }[] {
-    return [...this.#refusals.values()]
-      .filter(({ peers }) => arePeers(peers(), pod))
-      .map(({ topologyKey, perNode }) => ({ topologyKey, nodes: perNode.keys() }));
+  refusalsOf(pod: Pod): Thought[] {
+    return this.#refusals.of(pod);
+  }
+
+  /** Where it is rather wanted, or not, by those who run already. */
+  wishesFor(pod: Pod): Thought[] {
+    return this.#wishes.of(pod);
   }
 
   #enter(key: string, tenant: Tenant): void {
     this.#tenants.set(key, tenant);
     this.#space(tenant.nodeName).add(tenant);
     this.#tallies.add(tenant.pod, tenant.nodeName);
-    for (const term of antiAffinityOf(tenant.pod)) this.#refuse(tenant, term, 1);
+    this.#refusals.add(tenant.pod, tenant.nodeName, refusalsIn(tenant.pod));
+    this.#wishes.add(tenant.pod, tenant.nodeName, wishesIn(tenant.pod));
   }
 
   #leave(key: string): void {
@@ -104,29 +111,8 @@ export class Cluster {
     space.remove(tenant);
     if (space.node === undefined && space.pods === 0) this.#nodes.delete(tenant.nodeName);
     this.#tallies.remove(tenant.pod, tenant.nodeName);
-    for (const term of antiAffinityOf(tenant.pod)) this.#refuse(tenant, term, -1);
-  }
-
-  #refuse({ pod, nodeName }: Tenant, written: PodAffinityTerm, by: 1 | -1): void {
-    const term = termOf(pod, written);
-    const id = JSON.stringify([pod.metadata.namespace, term]);
-    let refusal = this.#refusals.get(id);
-    if (refusal === undefined) {
-      refusal = { peers: this.#lasting(pod, term), topologyKey: term.topologyKey, perNode: new Map() };
-      this.#refusals.set(id, refusal);
-    }
-    const count = (refusal.perNode.get(nodeName) ?? 0) + by;
-    if (count > 0) refusal.perNode.set(nodeName, count);
-    else refusal.perNode.delete(nodeName);
-    if (refusal.perNode.size === 0) this.#refusals.delete(id);
-  }
-
-  /** Which namespaces have a label changes while pods run. */
-  #lasting(pod: Pod, term: PodAffinityTerm): () => Peers {
-    const find = (): Peers => affinityPeers(pod, term, this.#namespacesBy);
-    if (term.namespaceSelector !== undefined) return find;
-    const found = find();
-    return () => found;
+    this.#refusals.remove(tenant.pod, tenant.nodeName, refusalsIn(tenant.pod));
+    this.#wishes.remove(tenant.pod, tenant.nodeName, wishesIn(tenant.pod));
   }
 
   #space(name: string): NodeSpace {
@@ -139,12 +125,4 @@ export class Cluster {
   }
 }
 
-interface Refusal {
-  readonly peers: () => Peers;
-  readonly topologyKey: string;
-}
-
 const exists = (space: NodeSpace): space is NodeSpace & { node: Node } => space.node !== undefined;
-
-const antiAffinityOf = ({ spec }: Pod): readonly PodAffinityTerm[] =>
-  spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];

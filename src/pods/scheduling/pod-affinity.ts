@@ -12,8 +12,8 @@ export function companyRules(pod: Pod, cluster: Cluster): (node: Node) => string
   const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
   const needed = podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   const unwanted = podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
-  const refusals = cluster.refusalsOf(pod).map(({ topologyKey, nodes }) => {
-    return { topologyKey, values: valuesOf(cluster, topologyKey, nodes) };
+  const refusals = cluster.refusalsOf(pod).map(({ topologyKey, perNode }) => {
+    return { topologyKey, values: valuesOf(cluster, topologyKey, perNode.keys()) };
   });
   const company = needed.map((term) => places(pod, term, cluster));
   // The first of a group that wants to be together has nobody to join.
@@ -34,21 +34,26 @@ export function companyRules(pod: Pod, cluster: Cluster): (node: Node) => string
   };
 }
 
-/** The sum of the weights of what the pod would like beside it, less that of what it would not. */
+/** The sum of the weights of what the pod would like beside it, less that of what it would not; and so of those who are there already. */
 export function companyWishes(pod: Pod, cluster: Cluster): (node: Node) => number {
   const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
-  const wishes = [
+  const own = [
     ...(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((each) => ({ ...each, sign: 1 })),
     ...(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((each) => ({ ...each, sign: -1 })),
-  ].map(({ weight, podAffinityTerm, sign }) => ({
+  ].map(({ weight, podAffinityTerm: term, sign }) => ({
     worth: weight * sign,
-    topologyKey: podAffinityTerm.topologyKey,
-    crowds: crowds(pod, podAffinityTerm, cluster),
+    topologyKey: term.topologyKey,
+    perNode: cluster.tally(meant(pod, term, cluster)),
+  }));
+  const ofOthers = cluster.wishesFor(pod).map((wish) => ({ ...wish, worth: 1 }));
+  const wishes = [...own, ...ofOthers].map(({ worth, topologyKey, perNode }) => ({
+    ...{ worth, topologyKey },
+    perValue: perValue(cluster, topologyKey, perNode),
   }));
   return ({ metadata: { labels = {} } }) =>
-    wishes.reduce((sum, { worth, topologyKey, crowds }) => {
+    wishes.reduce((sum, { worth, topologyKey, perValue }) => {
       const value = labels[topologyKey];
-      return value === undefined ? sum : sum + worth * (crowds.get(value) ?? 0);
+      return value === undefined ? sum : sum + worth * (perValue.get(value) ?? 0);
     }, 0);
 }
 
@@ -65,11 +70,11 @@ function places(pod: Pod, term: PodAffinityTerm, cluster: Cluster): Places {
   return { topologyKey: term.topologyKey, values: valuesOf(cluster, term.topologyKey, tally.keys()) };
 }
 
-function crowds(pod: Pod, term: PodAffinityTerm, cluster: Cluster): Map<string, number> {
+function perValue(cluster: Cluster, topologyKey: string, perNode: ReadonlyMap<string, number>): Map<string, number> {
   const found = new Map<string, number>();
-  for (const [name, count] of cluster.tally(meant(pod, term, cluster))) {
-    const value = cluster.node(name)?.node?.metadata.labels?.[term.topologyKey];
-    if (value !== undefined) found.set(value, (found.get(value) ?? 0) + count);
+  for (const [name, amount] of perNode) {
+    const value = cluster.node(name)?.node?.metadata.labels?.[topologyKey];
+    if (value !== undefined) found.set(value, (found.get(value) ?? 0) + amount);
   }
   return found;
 }

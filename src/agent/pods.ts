@@ -1,4 +1,4 @@
-import { Node } from '../api/core/node.ts';
+import { Node, podRangesOf } from '../api/core/node.ts';
 import { diskUsage } from '../linux/disk-usage.ts';
 import { KubeletApi } from '../pods/host/kubelet-api/kubelet-api.ts';
 import { PodHost } from '../pods/host/pod-host.ts';
@@ -81,11 +81,11 @@ export class HostedPods {
     if (signal.aborted) return runtime.close();
     this.#options.giveUp.addEventListener('abort', () => void runtime.close());
     const nodes = informers.of(Node);
-    const rangeOf = (node: Node | undefined): string | undefined => node?.spec.podCIDR;
+    const rangesOf = (node: Node | undefined): readonly string[] => (node === undefined ? [] : podRangesOf(node));
     const podHost = new PodHost({
       ...{ client, system, log, events, node: name, runtime, network, stateDirectory, isNodeUpToDate },
       hostAddresses: () => addresses,
-      podCidr: () => rangeOf(nodes.cache.get({ namespace: '', name })),
+      podCidrs: () => rangesOf(nodes.cache.get({ namespace: '', name })),
       dns: () => services.dns(),
       services: () => services.services(),
       diskUsage,
@@ -96,7 +96,7 @@ export class HostedPods {
     this.#closers.push(() => podHost.stop());
     const forget = nodes.onChange(({ before, now }) => {
       const { metadata } = now ?? before;
-      if (metadata.name === name && rangeOf(before) !== rangeOf(now)) podHost.look();
+      if (metadata.name === name && `${rangesOf(before)}` !== `${rangesOf(now)}`) podHost.look();
     });
     this.#closers.push(forget);
     this.#tasks.push(watchSupervisor(runtime, { system, troubles, signal }));

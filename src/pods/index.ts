@@ -11,8 +11,8 @@ export { podsAdmission } from './admission.ts';
 export { podsRights } from './rights.ts';
 
 export interface PodsOptions {
-  /** What all pods have their addresses from; every node gets a part of it. */
-  readonly podCidr: Prefix;
+  /** What all pods have their addresses from: one network, or one of each family, the preferred first. Every node gets a part of each. */
+  readonly podCidrs: readonly Prefix[];
   /** After so many milliseconds without a sign of it a node is lost. */
   readonly nodePatience?: number;
 }
@@ -21,8 +21,8 @@ export interface PodsOptions {
 const PATIENCE = 7_000;
 
 /** What a kube-scheduler and a kube-controller-manager do elsewhere. */
-export const podsControllers = ({ podCidr, nodePatience = PATIENCE }: PodsOptions): Controller[] => [
-  podRanges({ podCidr }),
+export const podsControllers = ({ podCidrs, nodePatience = PATIENCE }: PodsOptions): Controller[] => [
+  podRanges({ podCidrs }),
   nodeHealth({ patience: nodePatience }),
   nodeTaints(),
   evictions(),

@@ -45,13 +45,20 @@ export class Lab {
   }
 
   /** Begins another set of controllers: with more than one of them, each believes that it leads. */
-  start({ faults = {}, more = [] }: { faults?: Partial<Faults>; more?: readonly Controller[] } = {}): Manager {
+  start({
+    faults = {},
+    more = [],
+    networks = ['10.244.0.0/16'],
+  }: {
+    faults?: Partial<Faults>;
+    more?: readonly Controller[];
+    networks?: readonly string[];
+  } = {}): Manager {
     const { api, clock, log } = this.world;
-    const podCidr = Prefix.parse('10.244.0.0/16');
-    assert.ok(podCidr);
+    const podCidrs = networks.flatMap((text) => Prefix.parse(text) ?? []);
     const manager = new Manager({
       transport: api.transport(faults),
-      controllers: [...podsControllers({ podCidr }), ...more],
+      controllers: [...podsControllers({ podCidrs }), ...more],
       system: clock,
       log,
       fieldManager: 'netloom',

@@ -169,7 +169,7 @@ describe('a machine with an agent', { skip: process.getuid?.() === 0 ? false : '
     const others = new RoutedPodNetwork();
     const uid = `of-another-${machine.name}`;
     inNetworkNamespace(machine.network, () => {
-      void others.attach({ uid, namespace: 'default', name: 'theirs' }, '10.244.9.1');
+      void others.attach({ uid, namespace: 'default', name: 'theirs' }, ['10.244.9.1']);
     });
     // Its folder comes first: a crash may have left no more of it than a name.
     const unfinished = `unfinished-${machine.name}`;

@@ -135,7 +135,7 @@ describe('the controllers, with the rights of their account alone', () => {
       system,
       log: silentLog,
     });
-    const workloads = { pods: { podCidr }, services: true };
+    const workloads = { pods: { podCidrs: [podCidr] }, services: true };
     const common = { transport: access, log: silentLog };
     leading = leadership.run(async (signal) => {
       for (const [poolsOf, end] of [

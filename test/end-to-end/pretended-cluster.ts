@@ -62,7 +62,7 @@ export class PretendedCluster {
     const common = { transport, system, log: silentLog };
     const manager = new Manager({
       ...common,
-      controllers: [...podsControllers({ podCidr }), ...servicesControllers()],
+      controllers: [...podsControllers({ podCidrs: [podCidr] }), ...servicesControllers()],
       fieldManager: 'netloom',
       instance: 'test',
     });

@@ -51,7 +51,7 @@ describe('Services on a host', needsRoot, () => {
     for (const number of [2, 3]) {
       const uid = `${process.pid.toString(16).padStart(8, '0')}-0000-4000-8000-00000000000${number}`;
       const address = `10.244.0.${number}`;
-      const { namespacePath } = await network.attach({ uid, namespace: NAMESPACE, name: `pod-${number}` }, address);
+      const { namespacePath } = await network.attach({ uid, namespace: NAMESPACE, name: `pod-${number}` }, [address]);
       pods.push({ uid, address, network: namespacePath });
     }
   });

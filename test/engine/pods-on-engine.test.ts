@@ -35,7 +35,7 @@ describe('pods on the embedded engine', () => {
     const common = { transport, system, log: silentLog };
     manager = new Manager({
       ...common,
-      controllers: podsControllers({ podCidr }),
+      controllers: podsControllers({ podCidrs: [podCidr] }),
       fieldManager: 'netloom',
       instance: 'test',
     });

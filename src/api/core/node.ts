@@ -33,8 +33,12 @@ export interface Taint {
   timeAdded?: string;
 }
 
-/** On a Node: the address that other hosts route to for its pods, where that is not its InternalIP. */
+/** On a Node: the address that other hosts route to for its pods, where that is not its InternalIP; one of each family, with a comma between. */
 export const UNDERLAY_ADDRESS = 'netloom.io/underlay-address';
+
+/** What its pods have their addresses from, one range of each family that they have, the preferred first. */
+export const podRangesOf = ({ spec: { podCIDR, podCIDRs } }: Node): readonly string[] =>
+  podCIDRs ?? (podCIDR === undefined ? [] : [podCIDR]);
 
 /** On the Nodes of a lab: its name. */
 export const LAB_LABEL = 'netloom.io/lab';
@@ -47,5 +51,5 @@ export function addressesSeenBy(viewer: Node | undefined, { metadata, status }: 
   const isNear = viewer?.metadata.labels?.[LAB_LABEL] === metadata.labels?.[LAB_LABEL];
   const underlay = isNear ? metadata.annotations?.[UNDERLAY_ADDRESS] : undefined;
   const internal = (status?.addresses ?? []).flatMap(({ type, address }) => (type === 'InternalIP' ? [address] : []));
-  return [...(underlay === undefined ? [] : [underlay]), ...internal];
+  return [...(underlay?.split(',') ?? []), ...internal];
 }

@@ -23,11 +23,12 @@ export const up = command({
   ],
   async run({ options, terminal }) {
     const { serve } = await import('./serve.ts');
-    await serve(readServerOptions(options), {
+    const server = readServerOptions(options);
+    await serve(server, {
       terminal,
       runs: 'everything',
       addresses: readAddressOptions(options),
-      workloads: readWorkloadOptions(options),
+      workloads: readWorkloadOptions(options, server.services.networks),
       evictAfterSeconds: options['evict-after'],
       ownHost: readOwnHostOptions(options),
     });

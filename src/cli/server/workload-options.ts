@@ -21,7 +21,8 @@ export const workloadOptions = <const Fallback extends 'on' | 'off'>(fallback: F
       type: 'string',
       placeholder: 'CIDR',
       default: '10.244.0.0/16',
-      description: 'what pods have their addresses from; every node gets 256 of them',
+      description:
+        'what pods have their addresses from; every node gets 256 of them; two, with a comma between, for IPv4 and IPv6, of which every node gets a /64',
     },
   }) as const;
 
@@ -41,24 +42,39 @@ export interface WorkloadOptions {
   readonly services: boolean;
 }
 
-export function readWorkloadOptions(options: {
-  readonly pods: string;
-  readonly services: string;
-  readonly 'pod-cidr': string;
-}): WorkloadOptions {
+/** @param serviceNetworks what Services have their addresses from, where that is known */
+export function readWorkloadOptions(
+  options: { readonly pods: string; readonly services: string; readonly 'pod-cidr': string },
+  serviceNetworks: readonly Prefix[] = [],
+): WorkloadOptions {
   return {
-    pods: options.pods === 'on' ? { podCidr: readCidr(options['pod-cidr']) } : undefined,
+    pods: options.pods === 'on' ? { podCidrs: readPodNetworks(options['pod-cidr'], serviceNetworks) } : undefined,
     services: options.services === 'on',
   };
 }
 
-function readCidr(text: string): Prefix {
-  const network = Prefix.parse(text);
-  const longest = network?.family === 6 ? 120 : 24;
-  if (network === undefined || network.length > longest) {
+function readPodNetworks(text: string, serviceNetworks: readonly Prefix[]): Prefix[] {
+  const networks = text.split(',').map((each) => readPodNetwork(each.trim(), text));
+  const [first, second] = networks;
+  if (networks.length > 2 || first?.family === second?.family) {
     throw new UsageError(
-      `--pod-cidr takes a network of at least one /${longest}, such as 10.244.0.0/16, not "${text}"`,
+      `--pod-cidr takes one network, or one of each family, such as 10.244.0.0/16,fd00:244::/56, not "${text}"`,
     );
   }
-  return network;
+  for (const network of networks) {
+    const other = serviceNetworks.find((each) => each.overlaps(network));
+    if (other === undefined) continue;
+    throw new UsageError(
+      `--pod-cidr ${network} overlaps --service-cidr ${other}: nobody could tell pods and Services apart, so choose another one for either`,
+    );
+  }
+  return networks;
+}
+
+function readPodNetwork(text: string, whole: string): Prefix {
+  const network = Prefix.parse(text);
+  const longest = network?.family === 6 ? 120 : 24;
+  if (network !== undefined && network.length <= longest) return network;
+  const example = network?.family === 6 ? 'fd00:244::/56' : '10.244.0.0/16';
+  throw new UsageError(`--pod-cidr takes a network of at least one /${longest}, such as ${example}, not "${whole}"`);
 }

@@ -30,8 +30,8 @@ export interface PodHostOptions {
   readonly stateDirectory: string;
   /** Of the Node as it is now, the one that pods report first. */
   readonly hostAddresses: () => readonly string[];
-  /** Undefined as long as the Node has none. */
-  readonly podCidr: () => string | undefined;
+  /** One of each family that pods have, the preferred first; none as long as the Node has none. */
+  readonly podCidrs: () => readonly string[];
   readonly dns: () => ClusterDns;
   readonly diskUsage: DiskUsage;
   /** Of the disk that the state directory is on. */

@@ -31,7 +31,7 @@ test('an address has one holder, is in the range, and is neither its first nor i
           held.delete(uid);
         }
       }
-      for (const [uid, address] of held) assert.equal(addresses.of(uid), address);
+      for (const [uid, address] of held) assert.deepEqual(addresses.of(uid), [address]);
     }),
   );
 });
@@ -55,6 +55,19 @@ test('what runs already keeps what it has, and new ones come after it', () => {
   assert.equal(addresses.keep('b', '10.244.7.5'), false);
   assert.equal(addresses.take('a', range), '10.244.7.5');
   assert.equal(addresses.take('c', range), '10.244.7.6');
+});
+
+test('a pod has one of each family, and gives both back', () => {
+  const addresses = new PodAddresses();
+  const other = Prefix.parse('fd00:7::/64') as Prefix;
+  for (const uid of ['a', 'b']) for (const each of [range, other]) addresses.take(uid, each);
+  assert.deepEqual(addresses.of('b'), ['10.244.7.2', 'fd00:7::2']);
+  assert.equal(addresses.keep('b', 'fd00:7::9'), true);
+  assert.deepEqual(addresses.of('b'), ['10.244.7.2', 'fd00:7::9']);
+  assert.equal(addresses.keep('c', 'fd00:7::2'), true);
+  addresses.release('b');
+  assert.deepEqual(addresses.of('b'), []);
+  assert.equal(addresses.keep('c', 'fd00:7::9'), true);
 });
 
 test('IPv6 ranges work alike, and their last address is as good as any', () => {

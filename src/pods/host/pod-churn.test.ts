@@ -110,7 +110,7 @@ async function act(host: SimulatedHost, names: string[], action: Action): Promis
 function nothingRunsTwice(host: SimulatedHost): void {
   const running = host.runtime.running.map(({ sandbox, name }) => `${sandbox} ${name}`);
   assert.deepEqual(running, [...new Set(running)]);
-  const addresses = [...host.network.attached.values()];
+  const addresses = [...host.network.attached.values()].flat();
   assert.deepEqual(addresses, [...new Set(addresses)]);
   const { started } = host.runtime;
   assert.deepEqual(started, [...new Set(started)]);

@@ -35,7 +35,7 @@ export class SimulatedHost {
   readonly diskUsage = new Map<string, number>();
   diskSpace: DiskSpace = ROOMY;
   isNodeUpToDate: (node: Node) => boolean = () => true;
-  podCidr: string | undefined = '10.244.7.0/24';
+  podCidrs: readonly string[] = ['10.244.7.0/24'];
   #host: PodHost | undefined;
   #events: EventRecorder | undefined;
 
@@ -84,7 +84,7 @@ export class SimulatedHost {
       stateDirectory: this.directory,
       isNodeUpToDate: (found) => this.isNodeUpToDate(found),
       hostAddresses: () => ['192.0.2.7'],
-      podCidr: () => this.podCidr,
+      podCidrs: () => this.podCidrs,
       dns: () => ({
         nameservers: ['10.96.0.10'],
         searches: ['svc.cluster.local', 'cluster.local'],

@@ -114,14 +114,57 @@ describe('a pod on its host', () => {
 
   test('waits for the range of the host', async (t) => {
     const host = await SimulatedHost.create(t);
-    host.podCidr = undefined;
+    host.podCidrs = [];
     await host.pod('web', [main('serve')]);
     await host.settle(3_000);
     assert.match(host.status('web').state?.waiting?.message ?? '', /the Node has no spec\.podCIDR yet/);
-    host.podCidr = '10.244.9.0/24';
+    host.podCidrs = ['10.244.9.0/24'];
     host.host.look();
     await host.until(isRunning(host, 'web'));
     assert.equal(host.the('web').status?.podIP, '10.244.9.1');
+  });
+
+  test('has an address of each range of the host, in their order, and keeps them in it', async (t) => {
+    const host = await SimulatedHost.create(t);
+    host.podCidrs = ['fd00:7::/64', '10.244.7.0/24'];
+    await host.pod('web', [main('serve')]);
+    await host.until(isRunning(host, 'web'));
+    const both = [{ ip: 'fd00:7::1' }, { ip: '10.244.7.1' }];
+    assert.equal(host.the('web').status?.podIP, 'fd00:7::1');
+    assert.deepEqual(host.the('web').status?.podIPs, both);
+    await host.quit();
+    // The kernel has an order of its own.
+    for (const [uid, addresses] of host.network.attached) host.network.attached.set(uid, addresses.toReversed());
+    await host.begin();
+    await host.settle(5_000);
+    assert.deepEqual(host.the('web').status?.podIPs, both);
+  });
+
+  test('gets the address that is missing after a crash in the middle', async (t) => {
+    const host = await SimulatedHost.create(t);
+    host.podCidrs = [];
+    const { metadata } = await host.pod('web', [main('serve')]);
+    await host.settle(1_000);
+    await host.quit();
+    host.network.attached.set(metadata.uid, ['10.244.7.5']);
+    host.podCidrs = ['10.244.7.0/24', 'fd00:7::/64'];
+    await host.begin();
+    await host.until(isRunning(host, 'web'));
+    assert.deepEqual(host.the('web').status?.podIPs, [{ ip: '10.244.7.5' }, { ip: 'fd00:7::1' }]);
+  });
+
+  test('takes none where it cannot have all', async (t) => {
+    const host = await SimulatedHost.create(t);
+    host.podCidrs = ['10.244.7.0/24', 'fd00:7::/127'];
+    await host.pod('one', [main('serve')]);
+    await host.until(isRunning(host, 'one'));
+    await host.pod('two', [main('serve')]);
+    await host.settle(10_000);
+    assert.match(host.status('two').state?.waiting?.message ?? '', /all addresses of fd00:7::\/127 are in use/);
+    assert.equal(host.network.attached.size, 1);
+    await host.delete('one');
+    await host.until(isRunning(host, 'two'));
+    assert.equal(host.the('two').status?.podIPs?.length, 2);
   });
 
   test('with the network of the host has the addresses of the host', async (t) => {

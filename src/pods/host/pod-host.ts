@@ -68,7 +68,7 @@ export class PodHost implements PodDirectory {
     this.#unwatch = runtime.watch((state) => this.#containerChanged(state));
     const [{ sandboxes, containers }, attached] = await Promise.all([runtime.list(), network.list()]);
     // Another agent in the same network may have pods as well: their addresses are taken, and they are none of ours.
-    for (const { uid, address } of attached) addresses.keep(uid, address);
+    for (const { uid, addresses: has } of attached) for (const address of has) addresses.keep(uid, address);
     for (const sandbox of sandboxes) this.#foundOf(sandbox.id).sandbox = sandbox;
     for (const state of containers) this.#foundOf(state.sandbox).states.set(state.id, state);
     this.#informer.onChange((change) => this.#podChanged(change));

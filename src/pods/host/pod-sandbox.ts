@@ -35,16 +35,38 @@ export async function prepareSandbox(parts: HostParts, pod: Pod): Promise<Prepar
 }
 
 async function attach(parts: HostParts, pod: Pod): Promise<PreparedSandbox> {
-  const { network, addresses, podCidr, hostAddresses } = parts;
+  const { network, podCidrs, hostAddresses } = parts;
   if (pod.spec.hostNetwork === true) return { networkNamespace: undefined, podIPs: hostAddresses() };
   const { uid, name, namespace = '' } = pod.metadata;
-  const address = addresses.of(uid) ?? takeAddress(uid, addresses, podCidr());
-  const { namespacePath } = await network.attach({ uid, namespace, name }, address);
-  return { networkNamespace: namespacePath, podIPs: [address] };
+  const podIPs = takeAddresses(parts, pod, podCidrs());
+  const { namespacePath } = await network.attach({ uid, namespace, name }, podIPs);
+  return { networkNamespace: namespacePath, podIPs };
 }
 
-function takeAddress(uid: string, addresses: HostParts['addresses'], podCidr: string | undefined): string {
-  if (podCidr === undefined) throw new Error('the Node has no spec.podCIDR yet, so there are no addresses for pods');
+/** What a pod has already, in the order in which it was said; the kernel has an order of its own. */
+export function heldAddresses({ addresses }: HostParts, { metadata, status }: Pod): readonly string[] {
+  const said = (status?.podIPs ?? []).map(({ ip }) => ip);
+  return [...addresses.of(metadata.uid)].sort((one, other) => said.indexOf(one) - said.indexOf(other));
+}
+
+/** One of each range; what the pod has already it keeps, and what is missing after a crash is added. */
+function takeAddresses(parts: HostParts, pod: Pod, podCidrs: readonly string[]): readonly string[] {
+  const { addresses } = parts;
+  const { uid } = pod.metadata;
+  const held = heldAddresses(parts, pod);
+  if (podCidrs.length === 0) {
+    if (held.length > 0) return held;
+    throw new Error('the Node has no spec.podCIDR yet, so there are no addresses for pods');
+  }
+  try {
+    return podCidrs.map((podCidr) => takeAddress(uid, addresses, podCidr));
+  } catch (error) {
+    if (held.length === 0) addresses.release(uid);
+    throw error;
+  }
+}
+
+function takeAddress(uid: string, addresses: HostParts['addresses'], podCidr: string): string {
   const range = Prefix.parse(podCidr);
   if (range === undefined) throw new Error(`spec.podCIDR of the Node is "${podCidr}", which is no network`);
   const address = addresses.take(uid, range);

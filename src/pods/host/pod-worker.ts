@@ -20,7 +20,7 @@ import {
 } from './pod-facts.ts';
 import { type PodPlan, planPod, type Step } from './pod-plan.ts';
 import { removeFolder } from './pod-remains.ts';
-import { prepareSandbox } from './pod-sandbox.ts';
+import { heldAddresses, prepareSandbox } from './pod-sandbox.ts';
 import { type Reference, referencesOf } from './references.ts';
 import type { ContainerState, SandboxState } from './runtime.ts';
 import { type StorageLimit, storageLimitsOf } from './storage/storage-limits.ts';
@@ -80,10 +80,9 @@ export class PodWorker implements HostedPod {
     this.#finished = finished;
     this.#tasks = new Tasks({ system: parts.system, changed: () => this.look() });
     this.#volumes = new PodVolumes(parts);
-    const address = parts.addresses.of(this.uid);
     this.#sandbox = {
       state: sandbox === undefined ? 'absent' : 'ready',
-      podIPs: address === undefined ? [] : [address],
+      podIPs: heldAddresses(parts, pod),
       volumes: false,
     };
     this.#networkNamespace = sandbox?.networkNamespace;

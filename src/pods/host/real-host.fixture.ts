@@ -77,7 +77,7 @@ export class RealHost extends PodsByApi {
       stateDirectory: this.machine.stateDirectory,
       isNodeUpToDate: () => true,
       hostAddresses: () => ['192.0.2.7'],
-      podCidr: () => this.podCidr,
+      podCidrs: () => [this.podCidr],
       dns: () => ({ nameservers: ['10.96.0.10'], searches: ['svc.cluster.local', 'cluster.local'], options: [] }),
       services: () => [],
       diskUsage,

@@ -71,14 +71,52 @@ for (const { family, one, other, host } of [
     const home = temporaryNamespace(t);
     give(home, 'lo', host, family === 'IPv4' ? 32 : 128);
     const [a, b] = [passingPod(t), passingPod(t)];
-    const first = await on(home, (network) => network.attach(a, one));
-    const second = await on(home, (network) => network.attach(b, other));
+    const first = await on(home, (network) => network.attach(a, [one]));
+    const second = await on(home, (network) => network.attach(b, [other]));
 
     assert.equal(await askFrom(second.namespacePath, one, await greetIn(t, first.namespacePath)), other);
     assert.equal(await askFrom(home, one, await greetIn(t, first.namespacePath)), host);
     assert.equal(await askFrom(first.namespacePath, host, await greetIn(t, home)), one);
   });
 }
+
+test(
+  'a pod has addresses of both families, and loses all that led to one that it has no more',
+  needsRoot,
+  async (t) => {
+    const home = temporaryNamespace(t);
+    give(home, 'lo', '192.0.2.1', 32);
+    give(home, 'lo', '2001:db8::1', 128);
+    const [a, b] = [passingPod(t), passingPod(t)];
+    const both = ['10.244.7.2', 'fd00:7::2'];
+    const first = await on(home, (network) => network.attach(a, both));
+    const second = await on(home, (network) => network.attach(b, ['fd00:7::3', '10.244.7.3']));
+    const port = await greetIn(t, first.namespacePath);
+    assert.equal(await askFrom(second.namespacePath, '10.244.7.2', port), '10.244.7.3');
+    assert.equal(await askFrom(second.namespacePath, 'fd00:7::2', port), 'fd00:7::3');
+    const known = async (): Promise<unknown> =>
+      (await on(home, (network) => network.list())).find(({ uid }) => uid === a.uid);
+    assert.deepEqual(await known(), { uid: a.uid, addresses: both });
+
+    await on(home, (network) => network.attach(a, ['10.244.7.2']));
+
+    assert.deepEqual(await known(), { uid: a.uid, addresses: ['10.244.7.2'] });
+    assert.deepEqual(ours(home), ['10.244.7.2/32', '10.244.7.3/32', 'fd00:7::3/128']);
+    for (const { uid } of [a, b]) await on(home, (network) => network.detach(uid));
+    assert.deepEqual(ours(home), []);
+    assert.equal(ruleset(home), '');
+  },
+);
+
+/** The destinations of our routes. */
+const ours = (host: string): string[] =>
+  inNetworkNamespace(host, () => {
+    using netlink = new Netlink();
+    return ([4, 6] as const)
+      .flatMap((family) => listRoutes(netlink, { family, protocol: OUR_ROUTES }))
+      .map(({ destination }) => `${destination}`)
+      .sort();
+  });
 
 for (const { family, socketFamily, net, length } of [
   { family: 'IPv4', socketFamily: 'AF_INET', net: '10.244.7.', length: 32 },
@@ -89,9 +127,9 @@ for (const { family, socketFamily, net, length } of [
   test(`nobody hears a pod that speaks in the name of another one by ${family}`, needsRoot, async (t) => {
     const home = temporaryNamespace(t);
     const [a, b, robbed] = [passingPod(t), passingPod(t), passingPod(t)];
-    const liar = await on(home, (network) => network.attach(a, own));
-    const hearer = await on(home, (network) => network.attach(b, hears));
-    await on(home, (network) => network.attach(robbed, stolen));
+    const liar = await on(home, (network) => network.attach(a, [own]));
+    const hearer = await on(home, (network) => network.attach(b, [hears]));
+    await on(home, (network) => network.attach(robbed, [stolen]));
     give(liar.namespacePath, 'eth0', stolen, length);
 
     const open = `s = socket.socket(socket.${socketFamily}, socket.SOCK_DGRAM)`;
@@ -118,8 +156,8 @@ test(
     const guard = (): Promise<boolean> => on(home, (network) => network.guard());
     assert.equal(await guard(), false);
     assert.equal(ruleset(home), '');
-    await on(home, (network) => network.attach(a, 'fd00:7::2'));
-    await on(home, (network) => network.attach(b, 'fd00:7::3'));
+    await on(home, (network) => network.attach(a, ['fd00:7::2']));
+    await on(home, (network) => network.attach(b, ['fd00:7::3']));
     const whole = ruleset(home);
     assert.match(whole, /table ip6 netloom-pods/);
 
@@ -140,7 +178,7 @@ test(
 test('pods that an older agent has wired are kept to their names by the next one', needsRoot, async (t) => {
   const home = temporaryNamespace(t);
   const a = passingPod(t);
-  await on(home, (network) => network.attach(a, 'fd00:7::2'));
+  await on(home, (network) => network.attach(a, ['fd00:7::2']));
   const groups = (): number[] =>
     inNetworkNamespace(home, () => {
       using netlink = new Netlink();
@@ -169,8 +207,8 @@ test('pods of two hosts reach each other by the routes between them', needsRoot,
     inNetworkNamespace(host, () => writeSysctl(['net', 'ipv4', 'conf', 'ul0', 'forwarding'], '1'));
   }
   const [a, b] = [passingPod(t), passingPod(t)];
-  const first = await on(left, (network) => network.attach(a, '10.244.1.2'), '192.0.2.1');
-  const second = await on(right, (network) => network.attach(b, '10.244.2.2'), '192.0.2.2');
+  const first = await on(left, (network) => network.attach(a, ['10.244.1.2']), '192.0.2.1');
+  const second = await on(right, (network) => network.attach(b, ['10.244.2.2']), '192.0.2.2');
   const routes = (from: string, podCidr: string, via: string) =>
     on(from, (network) => network.routeTo([{ podCidr, via }]));
 
@@ -185,26 +223,43 @@ test('pods of two hosts reach each other by the routes between them', needsRoot,
   assert.equal(mtu, 1400, 'the MTU of the link between the hosts');
 });
 
+test('pods of two hosts reach each other by IPv6, too', needsRoot, async (t) => {
+  const [left, right] = [temporaryNamespace(t), temporaryNamespace(t)];
+  cable(left, right);
+  give(left, 'ul0', '2001:db8::1', 64);
+  give(right, 'ul0', '2001:db8::2', 64);
+  for (const host of [left, right]) {
+    inNetworkNamespace(host, () => writeSysctl(['net', 'ipv6', 'conf', 'all', 'forwarding'], '1'));
+  }
+  const [a, b] = [passingPod(t), passingPod(t)];
+  const first = await on(left, (network) => network.attach(a, ['10.244.1.2', 'fd00:1::2']));
+  const second = await on(right, (network) => network.attach(b, ['10.244.2.2', 'fd00:2::2']));
+  assert.deepEqual(await on(left, (network) => network.routeTo([{ podCidr: 'fd00:2::/64', via: '2001:db8::2' }])), []);
+  assert.deepEqual(await on(right, (network) => network.routeTo([{ podCidr: 'fd00:1::/64', via: '2001:db8::1' }])), []);
+
+  assert.equal(await askFrom(second.namespacePath, 'fd00:1::2', await greetIn(t, first.namespacePath)), 'fd00:2::2');
+});
+
 test('what is there is found by whoever comes next, and repaired', needsRoot, async (t) => {
   const home = temporaryNamespace(t);
   const a = passingPod(t);
-  await on(home, (network) => network.attach(a, '10.244.7.2'));
-  assert.deepEqual(await on(home, (network) => network.list()), [{ uid: a.uid, address: '10.244.7.2' }]);
+  await on(home, (network) => network.attach(a, ['10.244.7.2']));
+  assert.deepEqual(await on(home, (network) => network.list()), [{ uid: a.uid, addresses: ['10.244.7.2'] }]);
 
   inNetworkNamespace(networkNamespacePath(`netloom-pod-${a.uid}`), () => {
     using netlink = new Netlink();
     changeLink(netlink, 'eth0', { up: false });
   });
-  const { namespacePath } = await on(home, (network) => network.attach(a, '10.244.7.9'));
+  const { namespacePath } = await on(home, (network) => network.attach(a, ['10.244.7.9']));
 
-  assert.deepEqual(await on(home, (network) => network.list()), [{ uid: a.uid, address: '10.244.7.9' }]);
+  assert.deepEqual(await on(home, (network) => network.list()), [{ uid: a.uid, addresses: ['10.244.7.9'] }]);
   await assert.rejects(askFrom(home, '10.244.7.2', await greetIn(t, namespacePath)), 'the old address is gone');
 });
 
 test('the pods of another host are not ours', needsRoot, async (t) => {
   const [home, elsewhere] = [temporaryNamespace(t), temporaryNamespace(t)];
   const a = passingPod(t);
-  await on(elsewhere, (network) => network.attach(a, '10.244.7.2'));
+  await on(elsewhere, (network) => network.attach(a, ['10.244.7.2']));
 
   assert.deepEqual(await on(home, (network) => network.list()), []);
 });
@@ -212,7 +267,7 @@ test('the pods of another host are not ours', needsRoot, async (t) => {
 test('a pod that is detached leaves nothing, however often it is asked for', needsRoot, async (t) => {
   const home = temporaryNamespace(t);
   const a = passingPod(t);
-  await on(home, (network) => network.attach(a, '10.244.7.2'));
+  await on(home, (network) => network.attach(a, ['10.244.7.2']));
   await on(home, (network) => network.detach(a.uid));
   await on(home, (network) => network.detach(a.uid));
 
@@ -232,7 +287,7 @@ test('a crash while a pod is being wired leaves nothing', needsRoot, async (t) =
   const home = temporaryNamespace(t);
   const a = passingPod(t);
   // An address that the kernel refuses ends it in the middle, when the pair is there already.
-  await assert.rejects(on(home, (network) => network.attach(a, 'ff02::1')));
+  await assert.rejects(on(home, (network) => network.attach(a, ['ff02::1'])));
 
   inNetworkNamespace(home, () => {
     using netlink = new Netlink();
@@ -317,7 +372,7 @@ test('a UID that is no name of a file is refused', needsRoot, async (t) => {
   const home = temporaryNamespace(t);
   for (const uid of ['', '../x', 'a/b', 'a b']) {
     await assert.rejects(
-      on(home, (network) => network.attach(pod(uid), '10.244.7.2')),
+      on(home, (network) => network.attach(pod(uid), ['10.244.7.2'])),
       /cannot be the UID of a pod/,
     );
   }

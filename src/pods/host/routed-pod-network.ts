@@ -37,17 +37,20 @@ export class RoutedPodNetwork implements PodNetwork {
     this.#underlayAddress = underlayAddress;
   }
 
-  async attach(pod: { uid: string; namespace: string; name: string }, address: string) {
+  async attach(pod: { uid: string; namespace: string; name: string }, texts: readonly string[]) {
     const ends = endsOf(pod.uid);
-    const podAddress = Address.parse(address);
-    if (podAddress === undefined) throw new Error(`"${address}" is no address that a pod could have`);
+    const addresses = texts.map((text) => {
+      const address = Address.parse(text);
+      if (address === undefined) throw new Error(`"${text}" is no address that a pod could have`);
+      return address;
+    });
     using host = new Netlink();
     const wire = (descriptor: number): void => {
       using inside = new Netlink();
       this.#join(host, inside, ends, descriptor);
       const alias = `pod ${pod.namespace}/${pod.name}`.slice(0, 255);
       changeLink(host, ends.link, { alias, group: POD_LINKS, up: true });
-      equip(inside, podAddress, ends);
+      equip(inside, addresses, ends);
     };
     const namespacePath = networkNamespacePath(ends.namespace);
     if (isNetworkNamespace(namespacePath)) {
@@ -55,7 +58,7 @@ export class RoutedPodNetwork implements PodNetwork {
     } else {
       createNetworkNamespace(ends.namespace, wire);
     }
-    lead(host, podAddress, ends);
+    lead(host, addresses, ends);
     return { namespacePath };
   }
 
@@ -78,12 +81,12 @@ export class RoutedPodNetwork implements PodNetwork {
     return checkSources();
   }
 
-  async list(): Promise<{ uid: string; address: string }[]> {
+  async list(): Promise<{ uid: string; addresses: string[] }[]> {
     using host = new Netlink();
     const here = new Set(listLinks(host).map((link) => link.name));
     return uidsOnMachine()
       .filter((uid) => here.has(endsOf(uid).link))
-      .map((uid) => ({ uid, address: addressIn(networkNamespacePath(endsOf(uid).namespace)) ?? '' }));
+      .map((uid) => ({ uid, addresses: addressesIn(networkNamespacePath(endsOf(uid).namespace)) }));
   }
 
   async routeTo(others: readonly { podCidr: string; via: string }[]): Promise<{ podCidr: string; problem: string }[]> {
@@ -138,31 +141,36 @@ export class RoutedPodNetwork implements PodNetwork {
   }
 }
 
-/** The inside of the pod: its address alone on `eth0`, and everything else behind the other end. */
-function equip(inside: Netlink, address: Address, { hostMac }: Ends): void {
+/** The inside of the pod: its addresses alone on `eth0`, and everything else behind the other end. */
+function equip(inside: Netlink, addresses: readonly Address[], { hostMac }: Ends): void {
   const { index: link } = requireLink(inside, INTERFACE);
   for (const other of listAddresses(inside)) {
-    if (other.link === link && !other.address.equals(address)) deleteAddress(inside, other);
+    if (other.link === link && !addresses.some((address) => other.address.equals(address)))
+      deleteAddress(inside, other);
   }
   changeLink(inside, 'lo', { up: true });
   changeLink(inside, link, { up: true, ownIpv6Address: false });
-  addAddress(inside, { link, address, length: bitsOf(address.family) });
-  const { gateway, anywhere } = way[address.family];
-  putNeighbour(inside, { link, address: gateway, mac: hostMac });
-  putRoute(inside, { destination: anywhere, via: gateway, link, onLink: true, protocol: OUR_ROUTES });
+  for (const address of addresses) {
+    addAddress(inside, { link, address, length: bitsOf(address.family) });
+    const { gateway, anywhere } = way[address.family];
+    putNeighbour(inside, { link, address: gateway, mac: hostMac });
+    putRoute(inside, { destination: anywhere, via: gateway, link, onLink: true, protocol: OUR_ROUTES });
+  }
 }
 
 /** The host's side: the pod is behind its link, and what comes from there may go on. */
-function lead(host: Netlink, address: Address, { link: name, podMac }: Ends): void {
+function lead(host: Netlink, addresses: readonly Address[], { link: name, podMac }: Ends): void {
   const { index: link } = requireLink(host, name);
-  const destination = new Prefix(address, bitsOf(address.family));
+  const destinations = addresses.map((address) => new Prefix(address, bitsOf(address.family)));
   const old = families
     .flatMap((family) => listRoutes(host, { family, protocol: OUR_ROUTES }))
-    .filter((route) => route.link === link && !route.destination.equals(destination));
+    .filter((route) => route.link === link && !destinations.some((each) => each.equals(route.destination)));
   deleteRoutes(host, old);
-  putNeighbour(host, { link, address, mac: podMac });
-  putRoute(host, { destination, link, protocol: OUR_ROUTES });
-  writeSysctl(forwardingOf(address.family, name), '1');
+  for (const address of addresses) putNeighbour(host, { link, address, mac: podMac });
+  for (const destination of destinations) {
+    putRoute(host, { destination, link, protocol: OUR_ROUTES });
+    writeSysctl(forwardingOf(destination.family, name), '1');
+  }
   checkSources();
   // By IPv4 the link itself lets nothing in that does not lead back there.
   writeSysctl(['net', 'ipv4', 'conf', name, 'rp_filter'], STRICT);
@@ -223,14 +231,14 @@ function forwards(family: Family, link: string): boolean {
 const forwardingOf = (family: Family, link: string): string[] =>
   family === 4 ? ['net', 'ipv4', 'conf', link, 'forwarding'] : ['net', 'ipv6', 'conf', link, 'force_forwarding'];
 
-function addressIn(namespacePath: string): string | undefined {
-  if (!isNetworkNamespace(namespacePath)) return undefined;
+function addressesIn(namespacePath: string): string[] {
+  if (!isNetworkNamespace(namespacePath)) return [];
   return inNetworkNamespace(namespacePath, () => {
     using inside = new Netlink();
     const link = findLink(inside, INTERFACE)?.index;
     return listAddresses(inside)
-      .find((found) => found.link === link)
-      ?.address.toString();
+      .filter((found) => found.link === link)
+      .map(({ address }) => address.toString());
   });
 }
 

@@ -170,10 +170,10 @@ export class SimulatedRuntime implements ContainerRuntime {
 }
 
 export class SimulatedNetwork implements PodNetwork {
-  readonly attached = new Map<string, string>();
+  readonly attached = new Map<string, readonly string[]>();
 
-  async attach({ uid }: { uid: string }, address: string): Promise<{ namespacePath: string }> {
-    this.attached.set(uid, address);
+  async attach({ uid }: { uid: string }, addresses: readonly string[]): Promise<{ namespacePath: string }> {
+    this.attached.set(uid, addresses);
     return { namespacePath: `/run/netns/netloom-pod-${uid}` };
   }
 
@@ -181,8 +181,8 @@ export class SimulatedNetwork implements PodNetwork {
     this.attached.delete(uid);
   }
 
-  async list(): Promise<{ uid: string; address: string }[]> {
-    return [...this.attached].map(([uid, address]) => ({ uid, address }));
+  async list(): Promise<{ uid: string; addresses: string[] }[]> {
+    return [...this.attached].map(([uid, addresses]) => ({ uid, addresses: [...addresses] }));
   }
 
   async routeTo(): Promise<{ podCidr: string; problem: string }[]> {

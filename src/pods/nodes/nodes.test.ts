@@ -4,9 +4,11 @@ import { storm } from '../../../test/simulation/faults.ts';
 import { Node } from '../../api/core/node.ts';
 import { Pod } from '../../api/core/pod.ts';
 import { AddressBlock } from '../../api/netloom.io/address-block.ts';
+import { Prefix } from '../../api/prefix.ts';
 import { Lab, NAMESPACE } from '../lab.fixture.ts';
 import { isReady, isTerminating } from '../pod-state.ts';
 import { readiness } from './health.ts';
+import { freeRanges } from './ranges.ts';
 
 const patient = (tolerationSeconds: number) => ({
   tolerations: [
@@ -37,12 +39,16 @@ describe('ranges for the pods of a node', () => {
     await lab.stop();
   });
 
-  for (const seed of [1, 2, 3]) {
-    it(`are never given twice by two that believe they lead, in a storm (seed ${seed})`, async () => {
+  const both = ['10.244.0.0/16', 'fd00:244::/56'];
+  for (const { networks, seed } of [
+    ...[1, 2, 3].map((number) => ({ networks: both.slice(0, 1), seed: number })),
+    ...[1, 2].map((number) => ({ networks: both, seed: number })),
+  ]) {
+    it(`are never given twice by two that believe they lead, in a storm (${networks.join(' and ')}, seed ${seed})`, async () => {
       const lab = new Lab({ seed });
       const { clock, client } = lab.world;
-      lab.start({ faults: storm });
-      lab.start({ faults: storm });
+      lab.start({ faults: storm, networks });
+      lab.start({ faults: storm, networks });
       const names = new Set<string>();
       for (let i = 0; i < 40; i += 1) {
         const name = `n${Math.floor(clock.random() * 12)}`;
@@ -58,16 +64,80 @@ describe('ranges for the pods of a node', () => {
       // A watch may fall silent for ten minutes, and the next one again.
       await lab.settle(3_600_000);
       assertNoneTwice(lab);
-      for (const { metadata, spec } of lab.world.api.objects(Node))
-        assert.ok(spec.podCIDR, `${metadata.name} has none`);
-      assert.equal(lab.world.api.objects(AddressBlock).length, names.size, 'no range is held by nobody');
+      for (const { metadata, spec } of lab.world.api.objects(Node)) {
+        assert.equal(spec.podCIDRs?.length, networks.length, `${metadata.name} has not all`);
+        assert.equal(spec.podCIDR, spec.podCIDRs?.[0]);
+      }
+      const records = lab.world.api.objects(AddressBlock).length;
+      assert.equal(records, names.size * networks.length, 'no range is held by nobody');
       await lab.stop();
     });
   }
+
+  it('are one of each family, in the order of the networks, and both freed when the node is gone', async () => {
+    const lab = new Lab();
+    lab.start({ networks: both.toReversed() });
+    lab.host('a');
+    await lab.settle();
+    assert.deepEqual(lab.node('a').spec, {
+      ...lab.node('a').spec,
+      podCIDR: 'fd00:244::/64',
+      podCIDRs: ['fd00:244::/64', '10.244.0.0/24'],
+    });
+    lab.host('b');
+    await lab.settle();
+    assert.deepEqual(lab.node('b').spec.podCIDRs, ['fd00:244:0:1::/64', '10.244.1.0/24']);
+    await lab.cut('a');
+    await lab.world.client.delete(Node, { namespace: '', name: 'a' });
+    await lab.settle();
+    assert.equal(lab.world.api.objects(AddressBlock).length, 2);
+    lab.host('c');
+    await lab.settle();
+    assert.deepEqual(lab.node('c').spec.podCIDRs, ['fd00:244::/64', '10.244.0.0/24']);
+    await lab.stop();
+  });
+
+  it('are none where one family has none left, and given when a node goes', async () => {
+    const lab = new Lab();
+    lab.start({ networks: ['10.244.0.0/16', 'fd00:244::/120'] });
+    lab.host('a');
+    await lab.settle();
+    assert.deepEqual(lab.node('a').spec.podCIDRs, ['10.244.0.0/24', 'fd00:244::/120']);
+    lab.host('b');
+    await lab.settle();
+    assert.equal(lab.node('b').spec.podCIDRs, undefined);
+    assert.match(lab.events('b').join('\n'), /CIDRNotAvailable: No range of fd00:244::\/120 is left/);
+    await lab.cut('a');
+    await lab.world.client.delete(Node, { namespace: '', name: 'a' });
+    await lab.settle(5_000);
+    assert.equal(lab.node('b').spec.podCIDRs?.[1], 'fd00:244::/120');
+    await lab.stop();
+  });
+
+  it('of a node stay as they are when pods get a second family', async () => {
+    const lab = new Lab();
+    const before = lab.start();
+    lab.host('a');
+    await lab.settle();
+    await lab.world.clock.run(before.stop({ within: 1_000 }));
+    lab.start({ networks: both });
+    lab.host('b');
+    await lab.settle();
+    assert.deepEqual(lab.node('a').spec.podCIDRs, ['10.244.0.0/24']);
+    assert.deepEqual(lab.node('b').spec.podCIDRs, ['10.244.1.0/24', 'fd00:244::/64']);
+    await lab.stop();
+  });
+
+  it('do not overlap those that were given while they were smaller', () => {
+    const [network] = ['fd00:244::/56'].flatMap((text) => Prefix.parse(text) ?? []);
+    assert.ok(network);
+    const [first] = freeRanges(network, new Set(['fd00:244::/120', 'fd00:244:0:1::500/120', '10.244.0.0/24']));
+    assert.equal(`${first}`, 'fd00:244:0:2::/64');
+  });
 });
 
 function assertNoneTwice(lab: Lab): void {
-  const given = lab.world.api.objects(Node).flatMap(({ spec }) => spec.podCIDR ?? []);
+  const given = lab.world.api.objects(Node).flatMap(({ spec }) => spec.podCIDRs ?? []);
   assert.equal(new Set(given).size, given.length, given.join(' '));
 }
 

@@ -27,8 +27,8 @@ export interface AgentOptions {
   readonly connection: Connection;
   /** Under which others reach the agent. */
   readonly addresses: readonly string[];
-  /** That other hosts route to for the pods of this one, where it is another. */
-  readonly underlayAddress?: string | undefined;
+  /** That other hosts route to for the pods of this one, where they are others; one of a family. */
+  readonly underlayAddresses?: readonly string[];
   /** Where logs and exec are served; 0 takes a free port. */
   readonly port: number;
   /** What Services have their addresses from, and pods on all hosts theirs. */
@@ -64,7 +64,7 @@ const BEAT = { connect: 3_000, answer: 3_000, putOff: 0 };
 
 /** What runs on a host: composed here of the host sides of the capabilities. */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
-  const { name, connection, addresses, underlayAddress, system, log, stateDirectory } = options;
+  const { name, connection, addresses, underlayAddresses = [], system, log, stateDirectory } = options;
   const stops: (() => unknown)[] = [];
   const ended = new AbortController();
   const cut = new AbortController();
@@ -99,7 +99,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       port: pods.port,
       labels: options.labels,
       resources: options.resources,
-      annotations: underlayAddress === undefined ? {} : { [UNDERLAY_ADDRESS]: underlayAddress },
+      annotations: underlayAddresses.length === 0 ? {} : { [UNDERLAY_ADDRESS]: underlayAddresses.join(',') },
     });
 
     const events = (component: string): EventRecorder => {
@@ -112,12 +112,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       const running = controller.start(host);
       stops.push(() => running.stop());
     };
-    const network = new RoutedPodNetwork({ underlayAddress: underlayAddress ?? addresses[0] });
+    const network = new RoutedPodNetwork({ underlayAddress: underlayAddresses[0] ?? addresses[0] });
     const { hostname, port: apiPort, protocol } = new URL(connection.server);
     const services = startServiceHost({
       ...{ informers, system, log, node: name },
       ...{ serviceCidrs: options.serviceCidrs, podCidrs: options.podCidrs, podLinks: POD_LINKS },
-      hostAddresses: () => (underlayAddress === undefined ? addresses : [underlayAddress, ...addresses]),
+      hostAddresses: () => [...underlayAddresses, ...addresses],
       // The network of a lab's host is there for nothing else, and who works in it asks for names before there is a pod.
       atOnce: options.labels[LAB_LABEL] !== undefined,
       api: { host: hostname.replace(/^\[|\]$/g, ''), port: Number(apiPort) || (protocol === 'http:' ? 80 : 443) },

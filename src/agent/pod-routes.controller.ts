@@ -1,5 +1,5 @@
-import { Address } from '../api/address.ts';
-import { addressesSeenBy, Node } from '../api/core/node.ts';
+import { Address, type Family } from '../api/address.ts';
+import { addressesSeenBy, Node, podRangesOf } from '../api/core/node.ts';
 import { Prefix } from '../api/prefix.ts';
 import type { PodNetwork } from '../pods/host/pod-network.ts';
 import { type Controller, controller } from '../runtime/controller.ts';
@@ -28,7 +28,9 @@ export const podRoutes = ({ name, network, troubles }: PodRoutesOptions): Contro
         .of(Node)
         .list()
         .filter((other) => other.metadata.name !== name);
-      const problems = await network.routeTo(others.flatMap((other) => routesTo(other, node)));
+      const ranges = others.flatMap((other) => rangesSeen(other, node));
+      const routes = ranges.flatMap(({ podCidr, via }) => (via === undefined ? [] : [{ podCidr, via }]));
+      const problems = [...(await network.routeTo(routes)), ...ranges.flatMap(withoutWay)];
       if (problems.length === 0) {
         troubles.set('routes', undefined);
         return done();
@@ -42,13 +44,28 @@ export const podRoutes = ({ name, network, troubles }: PodRoutesOptions): Contro
     },
   });
 
+interface RangeSeen {
+  readonly podCidr: string;
+  readonly of: string;
+  readonly family: Family;
+  /** Undefined where the node has none of the family. */
+  readonly via: string | undefined;
+}
+
 /** The ranges of a node, each with the address of its family under which another one reaches the node. */
-export function routesTo(node: Node, from: Node): { podCidr: string; via: string }[] {
-  const { podCIDR, podCIDRs: ranges = podCIDR === undefined ? [] : [podCIDR] } = node.spec;
+function rangesSeen(node: Node, from: Node): RangeSeen[] {
   const known = addressesSeenBy(from, node);
-  return ranges.flatMap((podCidr) => {
+  // It has only just come: its agent has not said yet where it is.
+  if (known.length === 0) return [];
+  return podRangesOf(node).flatMap((podCidr) => {
     const family = Prefix.parse(podCidr)?.family;
+    if (family === undefined) return [];
     const via = known.find((address) => Address.parse(address)?.family === family);
-    return via === undefined ? [] : [{ podCidr, via }];
+    return [{ podCidr, of: node.metadata.name, family, via }];
   });
 }
+
+const withoutWay = ({ podCidr, of, family, via }: RangeSeen): { podCidr: string; problem: string }[] =>
+  via === undefined
+    ? [{ podCidr, problem: `node ${of} has no IPv${family} address (its agent gets one by --node-ip)` }]
+    : [];

@@ -3,6 +3,7 @@ import type { Admission, UserInfo } from '../api/admission.ts';
 import type { JsonObject } from '../api/json.ts';
 import type { DeclaredKind } from '../api/kind.ts';
 import type { ApiObject } from '../api/object.ts';
+import type { Prefix } from '../api/prefix.ts';
 import { asError, type Log } from '../runtime/log.ts';
 import type { Metric } from '../runtime/metrics.ts';
 import { timestamp } from '../runtime/timestamp.ts';
@@ -64,6 +65,8 @@ export interface EngineOptions {
   readonly limits?: Partial<StoreLimits>;
   /** Where the addresses and ports of Services come from. */
   readonly services?: ServiceRanges;
+  /** What pods have their addresses from, for hosts that nobody tells by hand. */
+  readonly podNetworks?: readonly Prefix[];
   /** What others in this process measure; served beside what the engine measures itself. */
   readonly extraMetrics?: () => readonly Metric[];
 }
@@ -173,7 +176,9 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     });
     const http: HttpServer = await HttpServer.listen({ api, identities, access, metrics, log, host, port, ...keys });
     closers.push(() => http.close(GRACE));
-    const kubernetes = new KubernetesService(context, { allocator, host, port: Number(new URL(http.url).port), log });
+    const { podNetworks = [] } = options;
+    const apiPort = Number(new URL(http.url).port);
+    const kubernetes = new KubernetesService(context, { allocator, podNetworks, host, port: apiPort, log });
     closers.push(() => kubernetes.stop());
     await kubernetes.start();
     await completeServices(context, log);

@@ -83,10 +83,13 @@ export class MachineInTest {
     return ['--state-dir', join(this.folder, 'state'), '--run-dir', join(this.folder, 'run')];
   }
 
-  /** @param agent whether it is to start the agent of the machine */
-  async startUp(agent: 'on' | 'off' = 'off', how: readonly string[] = []): Promise<void> {
+  /**
+   * @param agent whether it is to start the agent of the machine
+   * @param more words for `netloom up`
+   */
+  async startUp(agent: 'on' | 'off' = 'off', how: readonly string[] = [], more: readonly string[] = []): Promise<void> {
     const data = ['--data-dir', join(this.folder, 'data'), '--listen', '127.0.0.1:6443'];
-    this.up = await this.#ready(['up', '--agent', agent, '--host', this.name, ...data], how);
+    this.up = await this.#ready(['up', '--agent', agent, '--host', this.name, ...data, ...more], how);
   }
 
   async startAgent(): Promise<void> {

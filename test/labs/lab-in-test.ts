@@ -31,9 +31,12 @@ export class LabInTest {
     this.#kubectl = kubectl;
   }
 
-  /** @param document what follows `lab: NAME` in the file of a lab; `@` stands for what makes names of hosts unique */
-  static async start(document: string): Promise<LabInTest> {
-    const running = await RunningNetloom.start('up');
+  /**
+   * @param document what follows `lab: NAME` in the file of a lab; `@` stands for what makes names of hosts unique
+   * @param words for `netloom up`
+   */
+  static async start(document: string, words: readonly string[] = []): Promise<LabInTest> {
+    const running = await RunningNetloom.start('up', { words });
     const lab = new LabInTest(running, document, await kubectlFor({ kubeconfig: running.kubeconfig }));
     try {
       await lab.upAgain();
@@ -83,13 +86,14 @@ export class LabInTest {
     return stdout;
   }
 
-  kubectl(words: string, input = ''): Promise<Result> {
-    return this.#kubectl(words.split(' '), { input });
+  /** Words in one text are taken apart at spaces. */
+  kubectl(words: string | readonly string[], input = ''): Promise<Result> {
+    return this.#kubectl(typeof words === 'string' ? words.split(' ') : words, { input });
   }
 
   /** Runs kubectl, which must succeed; `examples/…` are those of the project. */
-  async ok(words: string, input = ''): Promise<string> {
-    const there = words.replaceAll(/(?<= )examples\//g, `${ROOT}examples/`);
+  async ok(words: string | readonly string[], input = ''): Promise<string> {
+    const there = typeof words === 'string' ? words.replaceAll(/(?<= )examples\//g, `${ROOT}examples/`) : words;
     const { code, stdout, stderr } = await this.kubectl(there, input);
     assert.equal(code, 0, `kubectl ${words} → ${code}: ${stderr}${stdout}`);
     return stdout;

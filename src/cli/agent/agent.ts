@@ -27,7 +27,8 @@ export const agent = command({
     'underlay-address': {
       type: 'string',
       placeholder: 'ADDRESS',
-      description: 'where other hosts send what is for the pods of this one (default: --node-ip)',
+      repeated: true,
+      description: 'where other hosts send what is for the pods of this one, one of a family (default: --node-ip)',
     },
     'state-dir': {
       type: 'string',

@@ -7,14 +7,14 @@ import { parseQuantity } from '../../api/quantity.ts';
 import { dnsSubdomainFaults, labelValueFaults, qualifiedNameFaults } from '../../api/syntax.ts';
 import { type FileLock, lockFile } from '../../linux/file-lock.ts';
 import { CommandError, UsageError } from '../command.ts';
-import { ownAddress } from './own-address.ts';
+import { ownAddresses } from './own-address.ts';
 import { isInProgram } from './program-folder.ts';
 
 export interface AgentCommandOptions {
   readonly name: string | undefined;
   readonly kubeconfig: string | undefined;
   readonly 'node-ip': readonly string[];
-  readonly 'underlay-address': string | undefined;
+  readonly 'underlay-address': readonly string[];
   readonly 'state-dir': string | undefined;
   readonly 'run-dir': string | undefined;
   readonly listen: number;
@@ -32,7 +32,7 @@ export function readHostOptions(options: AgentCommandOptions) {
   const name = options.name ?? hostname().toLowerCase();
   const [fault] = dnsSubdomainFaults(name);
   if (fault !== undefined) throw new UsageError(`"${name}" cannot be the name of a host: ${fault}`);
-  const given = [...options['node-ip'], options['underlay-address']].filter((each) => each !== undefined);
+  const given = [...options['node-ip'], ...options['underlay-address']];
   const odd = given.find((address) => Address.parse(address) === undefined);
   if (odd !== undefined) throw new UsageError(`"${odd}" is no address`);
   const hidden = options.hide.map((folder) => resolve(folder));
@@ -44,8 +44,8 @@ export function readHostOptions(options: AgentCommandOptions) {
   }
   return {
     name,
-    addresses: options['node-ip'].length > 0 ? options['node-ip'] : [ownAddress()],
-    underlayAddress: options['underlay-address'],
+    addresses: options['node-ip'].length > 0 ? options['node-ip'] : ownAddresses(options['pod-cidr']),
+    underlayAddresses: options['underlay-address'],
     port: options.listen,
     serviceCidrs: readNetworks(options['service-cidr'], '--service-cidr'),
     podCidrs: readNetworks(options['pod-cidr'], '--pod-cidr'),

@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { LAB_LABEL } from '../../api/core/node.ts';
 import { LabKeeper } from '../../lab/hosts/keeper.ts';
 import { cgroupOf } from '../../lab/hosts/processes.ts';
+import { managementAddresses, underlaysOf } from '../../lab/plan/addressing.ts';
 import type { PlannedHost } from '../../lab/plan/lab-plan.ts';
 import { LabPlaces } from '../../lab/state/places.ts';
-import { readRecord } from '../../lab/state/record.ts';
+import { hasIpv6Pods, readRecord } from '../../lab/state/record.ts';
 import { lockFile } from '../../linux/file-lock.ts';
 import { inNetworkNamespace, networkNamespacePath } from '../../linux/network-namespace.ts';
 import { sleep } from '../../runtime/clock.ts';
@@ -68,17 +69,18 @@ const LOCK_PAUSE = 15;
 /** Wholly in the network of its host, and in no other: there is no way to the API but the management link. */
 function startAgent(lab: string, places: LabPlaces, host: PlannedHost): ChildProcess {
   const { state, run, log } = places.host(host.name);
-  const serviceCidrs = readRecord(lab)?.api?.serviceCidrs;
-  const [address = ''] = host.management.address.split('/', 1);
+  const api = readRecord(lab)?.api;
+  const ipv6 = hasIpv6Pods(api);
   const words = [
     ...['agent', '--name', host.name],
     ...['--kubeconfig', path.join(state, 'agent', 'kubeconfig')],
-    ...['--node-ip', address],
-    ...(host.underlay === undefined ? [] : ['--underlay-address', host.underlay]),
+    ...managementAddresses(host, { ipv6 }).flatMap((address) => ['--node-ip', address]),
+    ...underlaysOf(host, { ipv6 }).flatMap((address) => ['--underlay-address', address]),
     ...['--state-dir', state, '--run-dir', run, '--cgroup', cgroupOf(host)],
     // Should somebody delete its Node, the one that it makes is the lab's again.
     ...['--label', `${LAB_LABEL}=${lab}`],
-    ...(serviceCidrs === undefined ? [] : ['--service-cidr', serviceCidrs]),
+    ...(api?.serviceCidrs === undefined ? [] : ['--service-cidr', api.serviceCidrs]),
+    ...(api?.podCidrs === undefined ? [] : ['--pod-cidr', api.podCidrs]),
     ...Object.entries(host.resources).flatMap(([name, amount]) => ['--resource', `${name}=${amount}`]),
   ];
   mkdirSync(state, { recursive: true, mode: 0o700 });

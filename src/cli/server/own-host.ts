@@ -111,10 +111,11 @@ class RunningHost implements OwnHost {
   /** One life of the agent; resolves with how it ended. */
   async #live(): Promise<string> {
     const { serviceCidr, podCidr } = this.#options;
-    const address = await this.#enrol();
+    const addresses = await this.#enrol();
     const { signal } = this.#end;
     if (signal.aborted) return 'stopped';
-    const words = ['agent', '--name', this.name, '--node-ip', address, '--listen', '0'];
+    const known = addresses.flatMap((address) => ['--node-ip', address]);
+    const words = ['agent', '--name', this.name, ...known, '--listen', '0'];
     const hidden = secretFolders(this.#options).flatMap((folder) => ['--hide', folder]);
     const child = spawn(
       process.execPath,
@@ -142,23 +143,23 @@ class RunningHost implements OwnHost {
   }
 
   /** Gives the host what it takes to speak as itself, so that its agent never sees the credentials of an administrator. */
-  async #enrol(): Promise<string> {
-    const { transport, kubeconfig } = this.#options;
-    const [{ enrol }, { ownAddress }] = await Promise.all([
+  async #enrol(): Promise<readonly string[]> {
+    const { transport, kubeconfig, podCidr } = this.#options;
+    const [{ enrol }, { ownAddresses }] = await Promise.all([
       import('../../agent/enrol.ts'),
       import('../agent/own-address.ts'),
     ]);
     const { server, ca } = await readKubeconfig(kubeconfig);
-    const address = ownAddress();
+    const addresses = ownAddresses(podCidr);
     await enrol({
       client: new Client({ transport, fieldManager: 'netloom', signal: this.#end.signal }),
       way: { server, insecure: false, ...(ca === undefined ? {} : { ca }) },
       name: this.name,
-      addresses: [address],
+      addresses,
       stateDirectory: `/var/lib/netloom/hosts/${this.name}`,
       system,
       signal: this.#end.signal,
     });
-    return address;
+    return addresses;
   }
 }

@@ -84,6 +84,7 @@ async function start(
       log,
       kinds: allKinds,
       extraMetrics: () => metrics.read(),
+      podNetworks: composition.runs === 'everything' ? (composition.workloads.pods?.podCidrs ?? []) : [],
       admission: [
         ...ipamAdmission,
         ...vipsAdmission(composition.runs === 'everything' ? composition.addresses : {}),

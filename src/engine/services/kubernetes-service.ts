@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
-import { SERVICE_CIDRS } from '../../api/core/service.ts';
+import { POD_CIDRS, SERVICE_CIDRS } from '../../api/core/service.ts';
 import { equalJson, type JsonObject } from '../../api/json.ts';
+import type { Prefix } from '../../api/prefix.ts';
 import type { Log } from '../../runtime/log.ts';
 import { ipFamily } from '../builtin/ip-text.ts';
 import { metadataOf, objectMadeAt } from '../builtin/reading.ts';
@@ -23,7 +24,7 @@ export class KubernetesService {
   readonly #wanted: readonly (readonly [resource: string, object: JsonObject])[];
   readonly #following: { close(): void }[] = [];
 
-  constructor(context: Context, options: { allocator: ServiceAllocator; host: string; port: number; log: Log }) {
+  constructor(context: Context, options: Advertised & { log: Log }) {
     this.#context = context;
     this.#jobs = new Jobs(`the Service ${NAME}`, options.log);
     this.#wanted = wantedObjects(options);
@@ -81,7 +82,15 @@ function withWanted(found: JsonObject, wanted: JsonObject): JsonObject {
   return object;
 }
 
-function wantedObjects({ allocator, host, port }: { allocator: ServiceAllocator; host: string; port: number }) {
+interface Advertised {
+  readonly allocator: ServiceAllocator;
+  readonly host: string;
+  readonly port: number;
+  /** What pods have their addresses from, where this process knows it. */
+  readonly podNetworks: readonly Prefix[];
+}
+
+function wantedObjects({ allocator, host, port, podNetworks }: Advertised) {
   const [first] = allocator.ranges;
   const family = first?.family ?? 'IPv4';
   const addresses = advertised(host).filter((address) => `IPv${ipFamily(address)}` === family);
@@ -91,7 +100,10 @@ function wantedObjects({ allocator, host, port }: { allocator: ServiceAllocator;
     metadata: {
       ...metadata,
       labels: { component: 'apiserver', provider: 'kubernetes' },
-      annotations: { [SERVICE_CIDRS]: allocator.ranges.map(({ network }) => `${network}`).join(',') },
+      annotations: {
+        [SERVICE_CIDRS]: allocator.ranges.map(({ network }) => `${network}`).join(','),
+        ...(podNetworks.length === 0 ? {} : { [POD_CIDRS]: podNetworks.join(',') }),
+      },
     },
     spec: {
       type: 'ClusterIP',

@@ -48,7 +48,8 @@ export class LabKeeper {
     const wanted = (record?.plan.hosts ?? []).filter(
       ({ name, agent }) => agent && record?.api !== undefined && !dead.includes(name),
     );
-    const wayOf = (host: PlannedHost): string => `${record?.api?.serviceCidrs} ${kubeconfigOf(lab, host)}`;
+    const wayOf = (host: PlannedHost): string =>
+      `${record?.api?.serviceCidrs} ${record?.api?.podCidrs} ${kubeconfigOf(lab, host)}`;
     const isRight = ({ host, way }: KeptAgent): boolean =>
       wanted.some((other) => other.name === host.name && isSameForAgent(host, other)) && way === wayOf(host);
     const gone = [...this.#agents.values()].filter((kept) => !isRight(kept));

@@ -3,6 +3,7 @@ import { Prefix } from '../../api/prefix.ts';
 import { addAddress } from '../../linux/addresses.ts';
 import { setBridgeVlans } from '../../linux/bridge-vlans.ts';
 import { changeLink, type Link } from '../../linux/links.ts';
+import { putNeighbour } from '../../linux/neighbours.ts';
 import { Netlink } from '../../linux/netlink/connection.ts';
 import { inNetworkNamespace, withDescriptor } from '../../linux/network-namespace.ts';
 import { type PortRules, removePortRules, setPortRules } from '../../linux/port-rules.ts';
@@ -10,7 +11,7 @@ import { OUR_ROUTES, putRoute } from '../../linux/routes.ts';
 import { shapeLink } from '../../linux/shaping.ts';
 import { MANAGEMENT_LINK } from '../document/names.ts';
 import { hasCarrier, isManagementCut, type LabFaults } from '../faults.ts';
-import { addressOf } from '../plan/addressing.ts';
+import { addressOf, besideInIpv6 } from '../plan/addressing.ts';
 import type { LabPlan, PlannedHost, PlannedLink } from '../plan/lab-plan.ts';
 import { makeHostNamespace } from './hosts.ts';
 import { aliasOf, machineAddresses, makeManagementBridge } from './management.ts';
@@ -21,10 +22,10 @@ import { type MadeSwitch, makeSwitches } from './switches.ts';
  * Makes all that is missing of a lab's network, and leaves alone what is there: links of hosts that live, with or without a
  * carrier as the faults say. Whatever interrupts it, the next time finishes it.
  */
-export function makeNetwork(plan: LabPlan, faults: LabFaults): void {
+export function makeNetwork(plan: LabPlan, faults: LabFaults, { ipv6 = false }: { ipv6?: boolean } = {}): void {
   using machine = new Netlink();
-  const bridge = makeManagementBridge(machine, plan);
-  const beyond = machineAddresses(machine, plan);
+  const bridge = makeManagementBridge(machine, plan, { ipv6 });
+  const beyond = machineAddresses(machine, plan, { ipv6 });
   const { path, switches } = makeSwitches(plan);
   using among = inNetworkNamespace(path, () => new Netlink());
   const alive = plan.hosts.filter(({ name }) => !faults.dead.includes(name));
@@ -33,7 +34,15 @@ export function makeNetwork(plan: LabPlan, faults: LabFaults): void {
       alive.flatMap((host) => {
         const namespace = makeHostNamespace(host);
         using own = inNetworkNamespace(namespace, () => new Netlink());
-        joinManagement(own, machine, { lab: plan.name, host, bridge, beyond, outside, faults });
+        joinManagement(own, machine, {
+          plan,
+          host,
+          bridge,
+          beyond,
+          outside,
+          faults,
+          ipv6,
+        });
         return host.links.map((link) => ({ host, link, port: plug(own, among, { link, switches, inside }) }));
       }),
     ),
@@ -53,7 +62,15 @@ interface PluggedLink {
 function joinManagement(
   own: Netlink,
   machine: Netlink,
-  at: { lab: string; host: PlannedHost; bridge: Link; beyond: readonly Address[]; outside: number; faults: LabFaults },
+  at: {
+    plan: LabPlan;
+    host: PlannedHost;
+    bridge: Link;
+    beyond: readonly Address[];
+    outside: number;
+    faults: LabFaults;
+    ipv6: boolean;
+  },
 ): void {
   const { management, name } = at.host;
   const { end, port } = makePair(own, machine, {
@@ -61,16 +78,25 @@ function joinManagement(
     peer: { name: management.port, namespace: at.outside },
   });
   changeLink(machine, port.index, {
-    alias: aliasOf(at.lab, `management of ${name}`),
+    alias: aliasOf(at.plan.name, `management of ${name}`),
     master: at.bridge.index,
     ownIpv6Address: false,
     up: !isManagementCut(at.faults, name),
   });
   addAddress(own, { link: end.index, ...addressOf(management.address) });
+  if (at.ipv6) {
+    const beside = addressOf(besideInIpv6(management.address));
+    addAddress(own, { link: end.index, ...beside });
+    // The bridge could not ask on behalf of pods: for that it would have to have an address that only the link knows.
+    putNeighbour(machine, { link: at.bridge.index, address: beside.address, mac: management.mac });
+  }
   changeLink(own, end.index, { up: true });
   // The machine answers there for all of its addresses, so its pods are behind any of them.
   for (const address of at.beyond) {
-    putRoute(own, { destination: new Prefix(address, bitsOf(4)), link: end.index, protocol: OUR_ROUTES });
+    const destination = new Prefix(address, bitsOf(address.family));
+    putRoute(own, { destination, link: end.index, protocol: OUR_ROUTES });
+    // For those of IPv6 it answers only on their own links. To be the next hop to pods they have to be on this one.
+    if (address.family === 6) putNeighbour(own, { link: end.index, address, mac: at.plan.management.mac });
   }
 }
 

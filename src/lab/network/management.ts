@@ -5,14 +5,18 @@ import { defaultLink } from '../../linux/default-link.ts';
 import { addLink, changeLink, deleteLink, findLink, type Link } from '../../linux/links.ts';
 import type { Netlink } from '../../linux/netlink/connection.ts';
 import { writeSysctl } from '../../linux/sysctl.ts';
-import { addressOf } from '../plan/addressing.ts';
+import { addressOf, besideInIpv6 } from '../plan/addressing.ts';
 import type { LabPlan, PlannedHost } from '../plan/lab-plan.ts';
 
 /** Tells ours from those of others, in the machine's own namespace. */
 export const aliasOf = (lab: string, what: string): string => `netloom lab ${lab}: ${what}`;
 
 /** Makes the bridge over which the hosts of a lab reach the API: with its links, all that a lab has in the machine's own network. */
-export function makeManagementBridge(netlink: Netlink, { name, management }: LabPlan): Link {
+export function makeManagementBridge(
+  netlink: Netlink,
+  { name, management }: LabPlan,
+  { ipv6 }: { ipv6: boolean },
+): Link {
   const alias = aliasOf(name, 'management');
   const there = findLink(netlink, management.bridge);
   if (there !== undefined && there.alias !== alias) {
@@ -27,9 +31,11 @@ export function makeManagementBridge(netlink: Netlink, { name, management }: Lab
     { alias, ownIpv6Address: false },
   );
   addAddress(netlink, { link: bridge.index, ...addressOf(management.address) });
+  if (ipv6) addAddress(netlink, { link: bridge.index, ...addressOf(besideInIpv6(management.address)) });
   changeLink(netlink, bridge.index, { up: true });
   // Where the machine is a host as well, pods of the lab's hosts reach pods here.
   writeSysctl(['net', 'ipv4', 'conf', management.bridge, 'forwarding'], '1');
+  if (ipv6) writeSysctl(['net', 'ipv6', 'conf', management.bridge, 'force_forwarding'], '1');
   return bridge;
 }
 
@@ -37,15 +43,22 @@ export function makeManagementBridge(netlink: Netlink, { name, management }: Lab
  * The addresses by which others know this machine, as far as they mean nobody in the networks of the lab. As a Node it is known by one
  * of them.
  */
-export function machineAddresses(netlink: Netlink, { hosts, switches }: LabPlan): Address[] {
+export function machineAddresses(
+  netlink: Netlink,
+  { hosts, switches }: LabPlan,
+  { ipv6 }: { ipv6: boolean },
+): Address[] {
   const outside = defaultLink(netlink)?.index;
   const texts = [...switches.flatMap(({ subnets }) => subnets), ...hosts.flatMap(networksOf)];
   const networks = texts.flatMap((text) => Prefix.parse(text) ?? []);
   return listAddresses(netlink)
-    .filter(({ link, address }) => link === outside && address.family === 4)
+    .filter(({ link, address }) => link === outside && (address.family === 4 || (ipv6 && isForAll(address))))
     .map(({ address }) => address)
     .filter((address) => !networks.some((network) => network.contains(address)));
 }
+
+/** And not only for those on the same link. */
+const isForAll = (address: Address): boolean => !/^fe[89ab]/.test(`${address}`);
 
 const networksOf = ({ links }: PlannedHost): string[] => links.flatMap(({ addresses }) => addresses);
 

@@ -1,5 +1,6 @@
 import { Address, bitsOf } from '../../api/address.ts';
 import type { Prefix } from '../../api/prefix.ts';
+import type { PlannedHost } from './lab-plan.ts';
 
 /** The addresses of one network, and who has them. */
 export class Addressing {
@@ -52,6 +53,29 @@ const FIRST_HOST = 10;
 const ROOM_FOR_ROUTERS = 5;
 /** No lab has so many hosts that all of these are taken. */
 const MOST_STEPS = 100_000n;
+
+/**
+ * What goes beside an IPv4 address of the management network where pods have IPv6 addresses: a local one that has the same in its last
+ * bits, so that no two labs of a machine have the same.
+ */
+export function besideInIpv6(text: string): string {
+  const { address, length } = addressOf(text);
+  return `${Address.of(6, MANAGEMENT_NET | address.value)}/${bitsOf(6) - bitsOf(4) + length}`;
+}
+
+/** fd4e:4c00:4d67:: */
+const MANAGEMENT_NET = 0xfd4e_4c00_4d67n << 80n;
+
+/** Under which the machine reaches a host. */
+export const managementAddresses = ({ management }: PlannedHost, { ipv6 }: { ipv6: boolean }): string[] =>
+  [management.address, ...(ipv6 ? [besideInIpv6(management.address)] : [])].map((text) => `${addressOf(text).address}`);
+
+/** That other hosts route to: the first that it has in the networks of its lab, of each family where pods have addresses of both. */
+export function underlaysOf({ underlay, links }: PlannedHost, { ipv6 }: { ipv6: boolean }): string[] {
+  if (underlay === undefined || !ipv6) return underlay === undefined ? [] : [underlay];
+  const all = links.flatMap(({ addresses }) => addresses).map((text) => addressOf(text).address);
+  return ([4, 6] as const).flatMap((family) => all.find((address) => address.family === family)?.toString() ?? []);
+}
 
 /** Of an address as it is written in a plan, with the length of its network. */
 export function addressOf(text: string): { address: Address; length: number } {

@@ -27,6 +27,9 @@ export interface LabApi {
   readonly podCidrs?: string;
 }
 
+/** Whether hosts need IPv6 addresses, for their pods have some. */
+export const hasIpv6Pods = (api: LabApi | undefined): boolean => api?.podCidrs?.includes(':') === true;
+
 export function readRecord(lab: string): LabRecord | undefined {
   return readJson<LabRecord>(new LabPlaces(lab).record);
 }

@@ -5,7 +5,15 @@ import { LabError } from '../lab-error.ts';
 import { makeNetwork } from '../network/make-network.ts';
 import type { LabPlan, PlannedHost } from '../plan/lab-plan.ts';
 import { LabPlaces } from '../state/places.ts';
-import { isGone, type LabRecord, readFaults, readRecord, upCommand, writeFaults } from '../state/record.ts';
+import {
+  hasIpv6Pods,
+  isGone,
+  type LabRecord,
+  readFaults,
+  readRecord,
+  upCommand,
+  writeFaults,
+} from '../state/record.ts';
 import { takeTurn } from '../state/turn.ts';
 import { clearHosts } from './clear-host.ts';
 import { tellKeeper } from './keeping.ts';
@@ -67,7 +75,7 @@ async function change(
   const record = readRecord(lab);
   if (record === undefined) throw new LabError(`there is no lab ${lab}`);
   if (isGone(record)) throw new LabError(goneSentence(record));
-  const { plan } = record;
+  const { plan, api } = record;
   const before = readFaults(lab);
   const faults = decide(plan, before);
   const dying = plan.hosts.filter(({ name }) => faults.dead.includes(name) && !before.dead.includes(name));
@@ -77,7 +85,7 @@ async function change(
     tellKeeper(lab);
     await clearHosts(plan, dying, clock);
   }
-  makeNetwork(plan, faults);
+  makeNetwork(plan, faults, { ipv6: hasIpv6Pods(api) });
   tellKeeper(lab);
 }
 

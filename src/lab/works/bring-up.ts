@@ -12,11 +12,12 @@ import { isAgentOf, isSupervisorOf, RunningProcesses } from '../hosts/processes.
 import { LabError } from '../lab-error.ts';
 import { makeNetwork } from '../network/make-network.ts';
 import { removeNetwork, removeParts } from '../network/remove-network.ts';
+import { managementAddresses } from '../plan/addressing.ts';
 import { type Changes, changesBetween, goneHosts, goneNodes, goneTaints } from '../plan/changes.ts';
 import type { LabPlan, PlannedHost } from '../plan/lab-plan.ts';
 import { podOverlaps } from '../pod-networks.ts';
 import { EVERYBODYS_TURN, LabPlaces } from '../state/places.ts';
-import { type LabRecord, readRecord, readRecords, writeFaults, writeRecord } from '../state/record.ts';
+import { hasIpv6Pods, type LabRecord, readRecord, readRecords, writeFaults, writeRecord } from '../state/record.ts';
 import { takeTurn } from '../state/turn.ts';
 import { type LabClient, wayFrom } from './api.ts';
 import { clearHosts } from './clear-host.ts';
@@ -129,16 +130,18 @@ function sayChanges({ hosts, links }: Changes, gone: readonly PlannedHost[], say
 }
 
 async function make(
-  { plan }: LabRecord,
+  record: LabRecord,
   { api, system, say, startKeeper: start }: BringUpOptions,
 ): Promise<BroughtUp['started']> {
+  const { plan } = record;
   const places = new LabPlaces(plan.name);
   writeFaults(plan.name, NO_FAULTS);
-  makeNetwork(plan, NO_FAULTS);
+  const ipv6 = hasIpv6Pods(record.api);
+  makeNetwork(plan, NO_FAULTS, { ipv6 });
   say(`network: ${counted(plan.hosts, 'host')}, ${counted(plan.switches, 'switch', 'switches')}`);
   if (api === undefined) return new Map();
   const withAgents = plan.hosts.filter(({ agent }) => agent);
-  await Promise.all(withAgents.map((host) => introduce(plan, host, { api, places, system })));
+  await Promise.all(withAgents.map((host) => introduce(plan, host, { api, ipv6, places, system })));
   say(`agents: ${withAgents.length} known to ${api.connection.server}`);
   const running = new RunningProcesses();
   const now = system.now();
@@ -156,18 +159,17 @@ const counted = ({ length }: readonly unknown[], one: string, many = `${one}s`):
 async function introduce(
   plan: LabPlan,
   host: PlannedHost,
-  { api, places, system }: { api: LabClient; places: LabPlaces; system: System },
+  { api, ipv6, places, system }: { api: LabClient; ipv6: boolean; places: LabPlaces; system: System },
 ): Promise<void> {
   const { state } = places.host(host.name);
   mkdirSync(state, { recursive: true, mode: 0o700 });
-  const [address = ''] = host.management.address.split('/', 1);
   await Promise.all([
     announceNode(api.client, plan.name, host),
     enrol({
       client: api.client,
       way: wayFrom(plan, api.connection),
       name: host.name,
-      addresses: [address],
+      addresses: managementAddresses(host, { ipv6 }),
       stateDirectory: state,
       system,
     }),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { Prefix } from '../../api/prefix.ts';
+import { besideInIpv6, managementAddresses, underlaysOf } from './addressing.ts';
 import { changesBetween, goneHosts, goneNodes, isSameForAgent } from './changes.ts';
 import type { LabPlan } from './lab-plan.ts';
 import { planned, planning } from './planned.fixture.ts';
@@ -44,6 +45,19 @@ hosts: { a: , b: , c: { links: { enp6s0: rack 192.168.122.11 } }, d: , e: { link
       ['bare', 'rack', 'spine'],
     );
     assert.equal(hosts[0]?.underlay, '10.0.0.10');
+  });
+
+  test('where pods have IPv6 addresses, a host has one beside its own on the management network, and is routed to by its first of each family', () => {
+    const { hosts } = planned(
+      "lab: l\nswitches: { rack: { subnet: 10.0.0.0/24 }, spine: { subnet: [10.1.0.0/24, 'fd00:1::/64'] } }\nhosts: [a]",
+    );
+    const [host] = hosts;
+    assert.ok(host);
+    assert.deepEqual(managementAddresses(host, { ipv6: false }), ['198.18.0.10']);
+    assert.deepEqual(managementAddresses(host, { ipv6: true }), ['198.18.0.10', 'fd4e:4c00:4d67::c612:a']);
+    assert.equal(besideInIpv6('198.18.0.10/24'), 'fd4e:4c00:4d67::c612:a/120');
+    assert.deepEqual(underlaysOf(host, { ipv6: false }), ['10.0.0.10']);
+    assert.deepEqual(underlaysOf(host, { ipv6: true }), ['10.0.0.10', 'fd00:1::a']);
   });
 
   test('a port passes all VLANs of its switch and what has no tag, some of them, or is in one', () => {

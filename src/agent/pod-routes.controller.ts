@@ -12,7 +12,7 @@ const TRY_AGAIN = 30_000;
 export interface PodRoutesOptions {
   /** Of this host. */
   readonly name: string;
-  readonly network: Pick<PodNetwork, 'routeTo'>;
+  readonly network: Pick<PodNetwork, 'routeTo' | 'cutOff'>;
   readonly troubles: Troubles;
 }
 
@@ -30,7 +30,8 @@ export const podRoutes = ({ name, network, troubles }: PodRoutesOptions): Contro
         .filter((other) => other.metadata.name !== name);
       const ranges = others.flatMap((other) => rangesSeen(other, node));
       const routes = ranges.flatMap(({ podCidr, via }) => (via === undefined ? [] : [{ podCidr, via }]));
-      const problems = [...(await network.routeTo(routes)), ...ranges.flatMap(withoutWay)];
+      const cutOff = await network.cutOff(podRangesOf(node));
+      const problems = [...cutOff, ...(await network.routeTo(routes)), ...ranges.flatMap(withoutWay)];
       if (problems.length === 0) {
         troubles.set('routes', undefined);
         return done();

@@ -10,6 +10,8 @@ export interface PodNetwork {
   list(): Promise<{ uid: string; addresses: string[] }[]>;
   /** Routes to the pods of other hosts; what was there of ours and is not named any more is removed. */
   routeTo(others: readonly { podCidr: string; via: string }[]): Promise<{ podCidr: string; problem: string }[]>;
+  /** Those of this host's own ranges whose pods nothing reaches, because its kernel lets nothing through to them. */
+  cutOff(ranges: readonly string[]): Promise<{ podCidr: string; problem: string }[]>;
   /**
    * Sees to it that each pod speaks in its own name alone, for as long as there are pods: firewalls of others sweep away what there is, so it is
    * called again and again. Answers whether something was missing.

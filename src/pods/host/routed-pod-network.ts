@@ -122,6 +122,13 @@ export class RoutedPodNetwork implements PodNetwork {
     return [...problems, ...notForwarded(netlink, wanted)];
   }
 
+  async cutOff(ranges: readonly string[]): Promise<{ podCidr: string; problem: string }[]> {
+    const isShut = readSysctl(FORCED) === undefined && readSysctl(FORWARDING_6) !== '1';
+    const problem = `this kernel lets IPv6 pass for a whole machine alone, and here it does not (to change that: echo 1 > /proc/sys/${FORWARDING_6.join('/')})`;
+    const ofIpv6 = ranges.filter((podCidr) => Prefix.parse(podCidr)?.family === 6);
+    return isShut ? ofIpv6.map((podCidr) => ({ podCidr, problem })) : [];
+  }
+
   /** Makes the pair, unless both of its ends are where they belong. */
   #join(host: Netlink, inside: Netlink, { link, hostMac, podMac }: Ends, descriptor: number): void {
     if (findLink(inside, INTERFACE) !== undefined && findLink(host, link) !== undefined) return;
@@ -216,20 +223,25 @@ function notForwarded(netlink: Netlink, wanted: readonly { podCidr: string; rout
   return wanted.flatMap(({ podCidr, route }) => {
     const link = made.get(routeText(route));
     if (link === undefined || forwards(route.destination.family, link)) return [];
-    const setting = forwardingOf(route.destination.family, link).join('/');
+    const { family } = route.destination;
+    const ofLink = forwardingOf(family, link);
+    const setting = (family === 6 && readSysctl(ofLink) === undefined ? FORWARDING_6 : ofLink).join('/');
     const problem = `packets from there do not reach pods here: this host does not forward what arrives on ${link} (to change that: echo 1 > /proc/sys/${setting})`;
     return [{ podCidr, problem }];
   });
 }
 
 function forwards(family: Family, link: string): boolean {
-  if (family === 6 && readSysctl(['net', 'ipv6', 'conf', 'all', 'forwarding']) === '1') return true;
+  if (family === 6 && readSysctl(FORWARDING_6) === '1') return true;
   return readSysctl(forwardingOf(family, link)) === '1';
 }
 
 /** For IPv6, `forwarding` of one link only says that it is not a router's; what lets packets pass by one link came with Linux 6.17. */
 const forwardingOf = (family: Family, link: string): string[] =>
   family === 4 ? ['net', 'ipv4', 'conf', link, 'forwarding'] : ['net', 'ipv6', 'conf', link, 'force_forwarding'];
+
+const FORWARDING_6 = ['net', 'ipv6', 'conf', 'all', 'forwarding'];
+const FORCED = ['net', 'ipv6', 'conf', 'all', 'force_forwarding'];
 
 function addressesIn(namespacePath: string): string[] {
   if (!isNetworkNamespace(namespacePath)) return [];

@@ -189,6 +189,10 @@ export class SimulatedNetwork implements PodNetwork {
     return [];
   }
 
+  async cutOff(): Promise<{ podCidr: string; problem: string }[]> {
+    return [];
+  }
+
   async guard(): Promise<boolean> {
     return false;
   }

@@ -95,6 +95,15 @@ for (const { where, subnet, way } of CASES)
       await lab.ok('apply -f -', JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
       await lab.ok('wait pod/one pod/two pod/three --for=condition=Ready --timeout=60s');
       for (const pod of (await object<{ items: Pod[] }>('pods')).items) pods.set(pod.metadata.name, pod);
+      // Each host hears of others and of endpoints in its own time.
+      for (const address of [...(await clusterIps('self')), ...(await clusterIps('web'))]) {
+        for (const from of ['one', 'three']) {
+          await lab.eventually(
+            async () => (await curl(from, address, '/')).code,
+            (code) => code === 0,
+          );
+        }
+      }
     });
     after(() => lab.stop());
 
